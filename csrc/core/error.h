@@ -1,0 +1,52 @@
+// The one exception of the core, and the kinds of failure it tells apart.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace hurray {
+
+// What went wrong. The binding gives each code its Python class, in errors.cc.
+enum class ErrorCode : uint8_t {
+  kInvalidDescriptor,  // a descriptor, or a value that would go into one
+  kBuffer,             // size, alignment or kind of a buffer
+  kCopyRequired,       // sharing was asked for and is impossible
+  kUnsupported,        // valid, but outside what this version does
+  kFile,               // the file container
+  kStream,             // the framing of a stream
+  kOutOfRange,         // an index past the end
+  kInvalidValue,       // an argument whose value no rule of the format covers
+  kOverflow,           // an integer that its field cannot hold
+  kNotExportable,      // memory that another protocol cannot express
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+// A failed system call. `error_number` is the errno it left, `path` the file it was about
+// (empty for a descriptor that has no name). Its code is kFile.
+class SystemError : public Error {
+ public:
+  SystemError(int error_number, const std::string& message, std::string path)
+      : Error(ErrorCode::kFile, message), error_number_(error_number), path_(std::move(path)) {}
+  int error_number() const noexcept { return error_number_; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  int error_number_;
+  std::string path_;
+};
+
+// Throws Error(kInvalidDescriptor, message): the most common failure, kept out of line so that
+// the checks around it stay small.
+[[noreturn]] void ThrowInvalidDescriptor(const std::string& message);
+
+}  // namespace hurray

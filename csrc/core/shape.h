@@ -1,0 +1,45 @@
+// Shapes: the extents of a tensor, in elements, some of which may not be known yet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/checked_math.h"
+#include "core/small_vector.h"
+
+namespace hurray {
+
+inline constexpr size_t kMaxRank = 64;
+// The extent of a dimension that is not known yet.
+inline constexpr uint64_t kDynamicExtent = UINT64_MAX;
+
+using Shape = SmallVector<uint64_t, 8>;
+using Strides = SmallVector<int64_t, 8>;  // in elements
+using ShapeView = std::span<const uint64_t>;
+using IndexView = std::span<const uint64_t>;  // one entry per dimension, each below its extent
+
+inline bool HasDynamicExtent(ShapeView shape) noexcept {
+  for (uint64_t extent : shape) {
+    if (extent == kDynamicExtent) return true;
+  }
+  return false;
+}
+
+inline bool HasZeroExtent(ShapeView shape) noexcept {
+  for (uint64_t extent : shape) {
+    if (extent == 0) return true;
+  }
+  return false;
+}
+
+// nullopt if 64 bits cannot hold it. REQUIRES: no dynamic extent.
+inline std::optional<uint64_t> ElementCount(ShapeView shape) noexcept {
+  return CheckedProduct(shape);
+}
+
+// "[2, None, 3]", for messages.
+std::string ShapeText(ShapeView shape);
+
+}  // namespace hurray

@@ -1,0 +1,29 @@
+#include "core/error.h"
+
+#include <cerrno>
+
+#include "testing.h"
+
+namespace hurray {
+namespace {
+
+TEST(Error, KeepsCodeAndMessage) {
+  Error error(ErrorCode::kStream, "cut short");
+  EXPECT_EQ(error.code(), ErrorCode::kStream);
+  EXPECT_STREQ(error.what(), "cut short");
+}
+
+TEST(SystemError, IsAFileErrorWithNumberAndPath) {
+  SystemError error(ENOENT, "no such file", "weights.hrry");
+  EXPECT_EQ(error.code(), ErrorCode::kFile);
+  EXPECT_EQ(error.error_number(), ENOENT);
+  EXPECT_EQ(error.path(), "weights.hrry");
+}
+
+TEST(ThrowInvalidDescriptor, ThrowsThatCode) {
+  EXPECT_THAT([] { ThrowInvalidDescriptor("rank is 65"); },
+              ThrowsCode(ErrorCode::kInvalidDescriptor, "rank is 65"));
+}
+
+}  // namespace
+}  // namespace hurray
