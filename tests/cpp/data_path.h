@@ -12,7 +12,8 @@
 
 namespace hurray {
 
-// tests/data, or what HURRAY_TEST_DATA says where the sources have moved since they were compiled.
+// tests/data, or what HURRAY_TEST_DATA says. The build names sources relative to the checkout, so
+// without the variable the tests run there.
 inline std::filesystem::path TestData() {
   if (const char* folder = std::getenv("HURRAY_TEST_DATA")) return folder;
   return std::filesystem::path(__FILE__).parent_path().parent_path() / "data";

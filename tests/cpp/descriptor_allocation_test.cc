@@ -22,13 +22,21 @@ void* Allocate(size_t size) {
 
 }  // namespace
 
+// All of them: without a sanitizer the array forms call the others, but the sanitizers bring array
+// forms of their own.
 void* operator new(size_t size) {
   if (void* memory = Allocate(size)) return memory;
   throw std::bad_alloc();
 }
+void* operator new[](size_t size) { return operator new(size); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return Allocate(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return Allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace hurray {
 namespace {

@@ -1,7 +1,7 @@
 import pytest
+from dtype_table import TABLE
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dtype import TABLE
 
 import hurray
 

@@ -6,8 +6,8 @@ import types
 import weakref
 
 import pytest
+from dtype_table import TABLE as DTYPES
 from subprocesses import run_python
-from test_dtype import TABLE as DTYPES
 
 import hurray
 from hurray import _core

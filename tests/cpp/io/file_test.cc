@@ -305,8 +305,19 @@ TEST(HostileFile, CutShortAnywhereIsRefused) {
 }
 
 TEST(HostileFile, ChangedAnywhereIsReadWithoutHarm) {
-  for (auto bytes : {SmallFile(), WithoutChecksum(SmallFile())}) {
-    for (size_t i = 0; i < bytes.size(); ++i) {
+  auto bytes = SmallFile();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= 0xFF;
+    ReadEverything(bytes);
+    bytes[i] ^= 0xFF;
+  }
+}
+
+TEST(HostileFile, ChangedWithoutAChecksumIsReadWithoutHarm) {
+  auto bytes = WithoutChecksum(SmallFile());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    // Changes in padding are tried above.
+    if (bytes[i] != 0 || i < 64 || i > bytes.size() - 500) {
       WithByteChanged(bytes, i, [&] { ReadEverything(bytes); });
     }
   }

@@ -1,0 +1,31 @@
+"""The table of element types of the API, section 3."""
+
+# name, tag, tier, bits, is_float, is_integer, is_signed, is_sub_byte, alignment
+TABLE = [
+    ("float16", 0x01, 1, 16, True, False, True, False, 2),
+    ("bfloat16", 0x02, 1, 16, True, False, True, False, 2),
+    ("float32", 0x03, 1, 32, True, False, True, False, 4),
+    ("float64", 0x04, 1, 64, True, False, True, False, 8),
+    ("int8", 0x10, 1, 8, False, True, True, False, 1),
+    ("uint8", 0x11, 1, 8, False, True, False, False, 1),
+    ("int16", 0x12, 1, 16, False, True, True, False, 2),
+    ("uint16", 0x13, 1, 16, False, True, False, False, 2),
+    ("int32", 0x14, 1, 32, False, True, True, False, 4),
+    ("uint32", 0x15, 1, 32, False, True, False, False, 4),
+    ("int64", 0x16, 1, 64, False, True, True, False, 8),
+    ("uint64", 0x17, 1, 64, False, True, False, False, 8),
+    ("bool", 0x20, 1, 1, False, False, False, True, 1),
+    ("float8_e4m3", 0x40, 2, 8, True, False, True, False, 1),
+    ("float8_e5m2", 0x41, 2, 8, True, False, True, False, 1),
+    ("float8_e8m0", 0x42, 2, 8, True, False, False, False, 1),
+    ("float4_e2m1", 0x43, 2, 4, True, False, True, True, 1),
+    ("float6_e2m3", 0x44, 2, 6, True, False, True, True, 1),
+    ("float6_e3m2", 0x45, 2, 6, True, False, True, True, 1),
+    ("float128", 0x46, 2, 128, True, False, True, False, 16),
+    ("int4", 0x48, 2, 4, False, True, True, True, 1),
+    ("uint4", 0x49, 2, 4, False, True, False, True, 1),
+    ("int2", 0x4A, 2, 2, False, True, True, True, 1),
+    ("uint2", 0x4B, 2, 2, False, True, False, True, 1),
+    ("complex64", 0x50, 2, 64, True, False, True, False, 4),
+    ("complex128", 0x51, 2, 128, True, False, True, False, 8),
+]
