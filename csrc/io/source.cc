@@ -1,7 +1,6 @@
 #include "io/source.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 
 #include <cerrno>
 #include <cstring>
@@ -37,13 +36,7 @@ class ReadSource : public Source {
 
   Buffer BufferAt(uint64_t offset, size_t size, size_t alignment,
                   Checkpoint& checkpoint) const override {
-    // Memory of this size is new to the process, and most of the time would go into its first
-    // touch, page by page.
-    constexpr size_t kWorthHugePages = size_t{4} << 20;
     Buffer buffer = Buffer::Allocate(size, alignment);
-    if (size >= kWorthHugePages && IsAligned(buffer.data(), 4096)) {
-      ::madvise(buffer.data(), size & ~size_t{4095}, MADV_HUGEPAGE);
-    }
     file_.ReadAt(offset, {buffer.data(), size}, checkpoint);
     return buffer;
   }
