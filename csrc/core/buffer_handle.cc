@@ -17,34 +17,33 @@ std::string_view SyncModeName(SyncMode mode) noexcept {
   return "";  // unreachable: a mode is checked before it becomes one
 }
 
-BufferHandle BufferHandle::Decode(ByteReader& in, size_t index) {
+void BufferHandle::DecodeFrom(ByteReader& in, size_t index) {
   auto piece = in.ReadBytes(kEncodedSize, "buffer handle");
-  BufferHandle handle;
-  handle.byte_size = ByteReader::Load<uint64_t>(piece.data());
-  handle.alignment = ByteReader::Load<uint32_t>(piece.data() + 8);
-  uint8_t device = piece[12], sync = piece[13], memory_class = piece[14], reserved = piece[15];
-  if (!IsPowerOfTwo(handle.alignment)) {
-    ThrowInvalidDescriptor(StrCat("buffer ", index, ": alignment is ", handle.alignment,
-                                  ", it must be a power of two"));
+  byte_size = ByteReader::Load<uint64_t>(piece.data());
+  alignment = ByteReader::Load<uint32_t>(piece.data() + 8);
+  uint8_t tag = piece[12], sync = piece[13], memory_class = piece[14], reserved = piece[15];
+  if (!IsPowerOfTwo(alignment)) {
+    ThrowInvalidDescriptor(
+        StrCat("buffer ", index, ": alignment is ", alignment, ", it must be a power of two"));
   }
-  if (handle.byte_size > 0 && handle.alignment < kMinBufferAlignment) {
-    ThrowInvalidDescriptor(StrCat("buffer ", index, ": alignment is ", handle.alignment,
-                                  ", at least ", kMinBufferAlignment,
+  if (byte_size > 0 && alignment < kMinBufferAlignment) {
+    ThrowInvalidDescriptor(StrCat("buffer ", index, ": alignment is ", alignment, ", at least ",
+                                  kMinBufferAlignment,
                                   " is needed for a buffer that is not empty"));
   }
-  if (!DeviceKindName(device)) {
-    ThrowInvalidDescriptor(StrCat("buffer ", index, ": device_tag is ", HexByte(device),
-                                  ", which names no device kind"));
+  if (!IsDeviceKindTag(tag)) {
+    ThrowInvalidDescriptor(
+        StrCat("buffer ", index, ": device_tag is ", HexByte(tag), ", which names no device kind"));
   }
   if (sync > static_cast<uint8_t>(SyncMode::kConsumerStream)) {
     ThrowInvalidDescriptor(
         StrCat("buffer ", index, ": sync_mode is ", sync, ", it must be 0, 1 or 2"));
   }
-  if (sync != 0 && device == kCpuTag) {
+  if (sync != 0 && tag == kCpuTag) {
     ThrowInvalidDescriptor(
         StrCat("buffer ", index, ": sync_mode is ", sync, ", it must be 0 on the CPU"));
   }
-  if (!MemoryClassName(memory_class)) {
+  if (!IsMemoryClassTag(memory_class)) {
     ThrowInvalidDescriptor(StrCat("buffer ", index, ": memory_class is ", HexByte(memory_class),
                                   ", which names no memory class"));
   }
@@ -52,10 +51,10 @@ BufferHandle BufferHandle::Decode(ByteReader& in, size_t index) {
     ThrowInvalidDescriptor(
         StrCat("buffer ", index, ": the reserved byte is ", HexByte(reserved), ", it must be 0"));
   }
-  handle.device = {device, memory_class};
-  handle.sync_mode = static_cast<SyncMode>(sync);
-  CheckMemoryClassAllowed(handle.device);
-  return handle;
+  device.tag = tag;
+  device.memory_class = memory_class;
+  sync_mode = static_cast<SyncMode>(sync);
+  if (memory_class != kStandardMemory) CheckMemoryClassAllowed(device);
 }
 
 void BufferHandle::Encode(ByteWriter& out) const noexcept {

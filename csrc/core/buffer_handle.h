@@ -31,8 +31,9 @@ struct BufferHandle {
   static BufferHandle Of(uint64_t byte_size, Device device) noexcept {
     return {byte_size, byte_size == 0 ? 1 : kMinBufferAlignment, device, SyncMode::kProducerSynced};
   }
-  // Throws kInvalidDescriptor for a row that breaks a rule; `index` is for the message.
-  static BufferHandle Decode(ByteReader& in, size_t index);
+  // Throws kInvalidDescriptor for a row that breaks a rule; `index` is for the message. In place: a
+  // value returned would be put together in a register, byte by byte.
+  void DecodeFrom(ByteReader& in, size_t index);
   void Encode(ByteWriter& out) const noexcept;
 
   friend bool operator==(const BufferHandle&, const BufferHandle&) noexcept = default;

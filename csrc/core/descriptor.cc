@@ -31,36 +31,36 @@ struct Header {
   uint32_t rank;
 };
 
+// What follows magic, major version and length, which DeclaredLength has checked.
 Header ReadHeader(ByteReader& in) {
-  in.ReadBytes(5, "descriptor header");  // magic and major version, checked with the length
-  uint8_t minor = in.ReadU8("version_minor");
-  uint32_t length = in.ReadU32("descriptor_length");
-  uint32_t flags = in.ReadU32("flags");
+  const uint8_t* bytes = in.ReadBytes(TensorDescriptor::kHeaderSize, "descriptor header").data();
+  uint8_t minor = bytes[5];
+  uint32_t length = ByteReader::Load<uint32_t>(bytes + 6);
+  uint32_t flags = ByteReader::Load<uint32_t>(bytes + 10);
   if ((flags & ~kKnownFlags) != 0) {
     ThrowInvalidDescriptor(StrCat("flags is ", flags, ", only bits 0 to 4 may be set"));
   }
-  ElementType dtype = ElementType::FromTag(in.ReadU8("type_tag"));
-  uint8_t layout_tag = in.ReadU8("layout_tag");
+  ElementType dtype = ElementType::FromTag(bytes[14]);
+  uint8_t layout_tag = bytes[15];
   if (layout_tag == 0x00 || layout_tag == 0xFF) {
     ThrowInvalidDescriptor(StrCat("layout_tag is ", HexByte(layout_tag), ", which is never valid"));
   }
-  uint32_t rank = in.ReadU32("rank");
+  uint32_t rank = ByteReader::Load<uint32_t>(bytes + 16);
   if (rank > kMaxRank) {
     ThrowInvalidDescriptor(StrCat("rank is ", rank, ", at most ", kMaxRank, " is allowed"));
   }
   return {minor, length, flags, dtype, layout_tag, rank};
 }
 
-BufferTable ReadBufferTable(ByteReader& in) {
+void ReadBufferTable(ByteReader& in, BufferTable& table) {
   uint8_t count = in.ReadU8("buffer_count");
   if (uint64_t{count} * BufferHandle::kEncodedSize > in.remaining()) {
     ThrowInvalidDescriptor(StrCat("truncated: buffer_count is ", count, ", which needs ",
                                   uint64_t{count} * BufferHandle::kEncodedSize, " bytes, ",
                                   in.remaining(), " are left"));
   }
-  BufferTable table(count);
-  for (size_t i = 0; i < count; ++i) table[i] = BufferHandle::Decode(in, i);
-  return table;
+  std::span<BufferHandle> handles = table.Overwrite(count);
+  for (size_t i = 0; i < count; ++i) handles[i].DecodeFrom(in, i);
 }
 
 MemberRole ReadMemberSection(ByteReader& in) {
@@ -78,14 +78,15 @@ MemberRole ReadMemberSection(ByteReader& in) {
 enum class Purpose : uint8_t { kUse, kProbe };
 
 // The flagged sections, in their order on the wire, then what a newer minor version left.
-std::shared_ptr<const DescriptorSections> ReadSections(ByteReader& in, const Header& header,
-                                                       Purpose purpose = Purpose::kUse) {
+// `out` stays as it is where there is nothing to read.
+void ReadSections(ByteReader& in, const Header& header,
+                  std::shared_ptr<const DescriptorSections>& out, Purpose purpose = Purpose::kUse) {
   if (header.flags == 0 && header.minor == 0) {
     if (in.remaining() != 0) {
       ThrowInvalidDescriptor(StrCat("descriptor_length is ", header.length, ", but ",
                                     in.remaining(), " bytes are left after the last section"));
     }
-    return nullptr;
+    return;
   }
   auto sections = std::make_shared<DescriptorSections>();
   if ((header.flags & kHasQuantization) != 0) {
@@ -94,7 +95,7 @@ std::shared_ptr<const DescriptorSections> ReadSections(ByteReader& in, const Hea
     if (purpose == Purpose::kProbe) {
       section = section.first(std::min(section.size(), Quantization::kLongestScheme));
     }
-    sections->quantization = Quantization::Decode(section);
+    sections->quantization.emplace().DecodeFrom(section);
   }
   if ((header.flags & kHasShard) != 0) sections->shard = Shard::Decode(in, header.rank);
   if ((header.flags & kHasStatistics) != 0) sections->statistics = Statistics::Decode(in);
@@ -108,7 +109,7 @@ std::shared_ptr<const DescriptorSections> ReadSections(ByteReader& in, const Hea
     ThrowInvalidDescriptor(StrCat("descriptor_length is ", header.length, ", but ", in.remaining(),
                                   " bytes are left after the last section"));
   }
-  return sections;
+  out = std::move(sections);
 }
 
 // Bytes of the flagged sections, given where the first of them would start; nullopt if they do
@@ -140,8 +141,10 @@ TensorDescriptor DecodeSplit(std::span<const uint8_t> rest, size_t split, const 
                              const Shape& shape, uint64_t byte_offset, Purpose purpose) {
   auto payload = rest.first(purpose == Purpose::kUse ? split : 0);
   ByteReader in(rest.subspan(split));
-  BufferTable buffers = ReadBufferTable(in);
-  auto sections = ReadSections(in, header, purpose);
+  BufferTable buffers;
+  ReadBufferTable(in, buffers);
+  std::shared_ptr<const DescriptorSections> sections;
+  ReadSections(in, header, sections, purpose);
   TensorDescriptor descriptor(
       header.dtype, shape, UnknownLayout{{}, header.layout_tag, {payload.begin(), payload.end()}},
       std::move(buffers), byte_offset, std::move(sections));
@@ -248,33 +251,48 @@ TensorDescriptor TensorDescriptor::Decode(std::span<const uint8_t> bytes, Mode m
                                   header.rank * 8, " bytes of shape, ", in.remaining(),
                                   " are left"));
   }
-  TensorDescriptor descriptor;
+  TensorDescriptor descriptor;  // the only variable returned: it is made where the caller wants it
   descriptor.dtype_ = header.dtype;
-  descriptor.shape_ = Shape(header.rank);
-  in.ReadNumbers(std::span(descriptor.shape_.data(), header.rank), "shape");
+  // One by one: there are few, and a copy of bytes takes its time to begin.
+  for (uint64_t& extent : descriptor.shape_.Overwrite(header.rank)) extent = in.ReadU64("shape");
   descriptor.byte_offset_ = in.ReadU64("byte_offset");
   if (mode == Mode::kPermissive && LayoutTagKind(header.layout_tag) == "reserved") {
-    return DecodeUnknownLayout(bytes.subspan(in.position()), header, descriptor.shape_,
-                               descriptor.byte_offset_);
+    descriptor = DecodeUnknownLayout(bytes.subspan(in.position()), header, descriptor.shape_,
+                                     descriptor.byte_offset_);
+    return descriptor;
   }
   if (header.layout_tag != RowMajorLayout::kTag) {
     descriptor.layout_ = DecodeLayout(in, header.layout_tag, header.rank);
   }
-  descriptor.buffers_ = ReadBufferTable(in);
-  descriptor.sections_ = ReadSections(in, header);
+  ReadBufferTable(in, descriptor.buffers_);
+  ReadSections(in, header, descriptor.sections_);
   descriptor.Validate(ErrorCode::kInvalidDescriptor);
   return descriptor;
 }
 
-void TensorDescriptor::Validate(ErrorCode size_error) const {
-  // The quick way to see that nothing is wrong; what is wrong is told below.
-  if (IsPlain() && rank() <= kMaxRank && byte_offset_ <= buffers_[0].byte_size) {
-    MinimumSize minimum = RowMajorLayout::MinimumSizeOf(0, geometry());
-    if (minimum.kind == MinimumSize::Kind::kUnknown ||
-        (minimum.kind == MinimumSize::Kind::kBytes && minimum.bytes <= buffers_[0].byte_size)) {
-      return;
-    }
+bool TensorDescriptor::IsSoundRowMajor() const noexcept {
+  if (!std::holds_alternative<RowMajorLayout>(layout_) || dtype_.is_private() ||
+      rank() > kMaxRank || buffers_.empty() || buffers_.size() > kMaxBuffers ||
+      extension_type() != nullptr || shard() != nullptr) {
+    return false;
   }
+  std::span<const BufferHandle> handles = buffers();
+  for (const BufferHandle& handle : handles.subspan(1)) {
+    if (handle.device != handles[0].device) return false;
+  }
+  MinimumSize minimum =
+      RowMajorLayout::MinimumSizeOf(0, {shape(), Packing::OfBits(dtype_.bits()), byte_offset_});
+  return byte_offset_ <= handles[0].byte_size &&
+         (minimum.kind == MinimumSize::Kind::kUnknown ||
+          (minimum.kind == MinimumSize::Kind::kBytes && minimum.bytes <= handles[0].byte_size));
+}
+
+void TensorDescriptor::Validate(ErrorCode size_error) const {
+  if (IsSoundRowMajor()) {
+    if (const Quantization* scheme = quantization()) scheme->CheckPlacement(buffers_.size(), 1);
+    return;
+  }
+  // Where something is wrong it is told here.
   if (rank() > kMaxRank) {
     ThrowInvalidDescriptor(
         StrCat("the shape has rank ", rank(), ", at most ", kMaxRank, " is allowed"));

@@ -44,6 +44,9 @@ struct DescriptorSections {
   uint8_t version_minor = 0;
   std::vector<uint8_t> tail;
 
+  // Not "= default": value initialization would clear what absent sections would need, too.
+  DescriptorSections() noexcept {}
+
   bool empty() const noexcept {
     return !quantization && !shard && !statistics && !extension_type && !member_role &&
            version_minor == 0 && tail.empty();
@@ -130,11 +133,9 @@ class TensorDescriptor {
   // would cost as much as reading them.
   TensorDescriptor() noexcept : byte_offset_(0), dtype_(ElementTypes::kUint8) {}
 
-  // One buffer, row-major, no sections: nearly every descriptor there is.
-  bool IsPlain() const noexcept {
-    return sections_ == nullptr && buffers_.size() == 1 && !dtype_.is_private() &&
-           std::holds_alternative<RowMajorLayout>(layout_);
-  }
+  // A quick way to see that a row-major descriptor, as nearly all are, breaks no rule but perhaps
+  // one of quantization. False where it would take longer to see.
+  bool IsSoundRowMajor() const noexcept;
 
   template <typename Section>
   const Section* Get(std::optional<Section> DescriptorSections::* section) const noexcept {

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "core/element_type.h"
 #include "core/error.h"
 #include "core/str_cat.h"
 
@@ -21,7 +20,7 @@ struct KindRow {
   std::array<int8_t, 4> dlpack;
 };
 
-constexpr std::array<KindRow, 9> kKinds{{
+constexpr std::array<KindRow, kDeviceKinds> kKinds{{
     {"cpu", kS | kH | kU, {1, 1, 1, kNone}},
     {"cuda", kS | kH | kU | kP, {2, 3, 13, kNone}},
     {"rocm", kS | kH | kU | kP, {10, 11, kNone, kNone}},
@@ -33,7 +32,8 @@ constexpr std::array<KindRow, 9> kKinds{{
     {"opencl", kS | kH | kU, {4, 4, 4, kNone}},
 }};
 
-constexpr std::array<std::string_view, 4> kClasses{"standard", "host_pinned", "unified", "peer"};
+constexpr std::array<std::string_view, kMemoryClasses> kClasses{"standard", "host_pinned",
+                                                                "unified", "peer"};
 
 std::string NameOrByte(std::optional<std::string_view> name, uint8_t tag) {
   return name && !IsPrivateTag(tag) ? std::string(*name) : HexByte(tag);

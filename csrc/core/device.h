@@ -6,10 +6,21 @@
 #include <string>
 #include <string_view>
 
+#include "core/element_type.h"
+
 namespace hurray {
 
 inline constexpr uint8_t kCpuTag = 0x00;
-inline constexpr uint8_t kStandardMemory = 0x00;
+inline constexpr uint8_t kStandardMemory = 0x00;  // which every device kind has
+inline constexpr uint8_t kDeviceKinds = 9;        // that are named, by tags from 0
+inline constexpr uint8_t kMemoryClasses = 4;      // the same
+
+inline constexpr bool IsDeviceKindTag(uint32_t tag) noexcept {
+  return tag < kDeviceKinds || IsPrivateTag(tag);
+}
+inline constexpr bool IsMemoryClassTag(uint32_t tag) noexcept {
+  return tag < kMemoryClasses || IsPrivateTag(tag);
+}
 
 // A device kind with its memory class: what a descriptor stores. Which device of that kind it
 // is (the ordinal) is known to a process only and never stored.

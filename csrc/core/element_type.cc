@@ -1,6 +1,8 @@
 #include "core/element_type.h"
 
+#include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/str_cat.h"
@@ -9,7 +11,7 @@ namespace hurray {
 
 namespace {
 
-constexpr std::array<ElementTypeInfo, 26> kNamed{{
+constexpr std::array<ElementTypeInfo, internal::kNamedElementTypes> kNamed{{
     // tag, name, bits, tier, float, integer, signed, alignment
     {0x01, "float16", 16, 1, true, false, true, 2},
     {0x02, "bfloat16", 16, 1, true, false, true, 2},
@@ -39,34 +41,34 @@ constexpr std::array<ElementTypeInfo, 26> kNamed{{
     {0x51, "complex128", 128, 2, true, false, true, 8},
 }};
 
-constexpr uint8_t kNoRow = 0xFF;
-
-// Row number by tag, so that a lookup is one load.
-constexpr std::array<uint8_t, 256> kRowOfTag = [] {
-  std::array<uint8_t, 256> rows{};
-  for (uint8_t& row : rows) row = kNoRow;
-  for (size_t i = 0; i < kNamed.size(); ++i) rows[kNamed[i].tag] = static_cast<uint8_t>(i);
-  return rows;
-}();
-
-constexpr std::array<ElementTypeInfo, kLastPrivateTag - kFirstPrivateTag + 1> kPrivate = [] {
-  std::array<ElementTypeInfo, kLastPrivateTag - kFirstPrivateTag + 1> rows{};
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i] = {
-        static_cast<uint8_t>(kFirstPrivateTag + i), "extension", 0, 2, false, false, false, 1};
-  }
-  return rows;
-}();
-
 }  // namespace
 
-ElementType ElementType::FromTag(uint8_t tag) {
-  if (kRowOfTag[tag] == kNoRow && !IsPrivateTag(tag)) {
-    ThrowInvalidDescriptor(StrCat("type_tag is ", HexByte(tag), ", which ",
-                                  tag == 0x00 || tag == 0xFF ? "is never valid" : "names no type",
-                                  "; see hurray.dtype for the types there are"));
+namespace internal {
+
+constexpr decltype(kElementTypes) kElementTypes = [] {
+  std::remove_const_t<decltype(kElementTypes)> rows{};
+  std::copy(kNamed.begin(), kNamed.end(), rows.begin());
+  for (uint8_t tag = kFirstPrivateTag; tag <= kLastPrivateTag; ++tag) {
+    rows[kNamed.size() + tag - kFirstPrivateTag] = {tag, "extension", 0, 2, false, false, false, 1};
   }
-  return ElementType(tag);
+  return rows;
+}();
+
+constexpr decltype(kElementTypeRow) kElementTypeRow = [] {
+  std::remove_const_t<decltype(kElementTypeRow)> rows{};
+  rows.fill(kNoElementType);
+  for (size_t i = 0; i < kElementTypes.size(); ++i) {
+    rows[kElementTypes[i].tag] = static_cast<uint8_t>(i);
+  }
+  return rows;
+}();
+
+}  // namespace internal
+
+void ElementType::ThrowUnknownTag(uint8_t tag) {
+  ThrowInvalidDescriptor(StrCat("type_tag is ", HexByte(tag), ", which ",
+                                tag == 0x00 || tag == 0xFF ? "is never valid" : "names no type",
+                                "; see hurray.dtype for the types there are"));
 }
 
 std::optional<ElementType> ElementType::FromName(std::string_view name) noexcept {
@@ -74,10 +76,6 @@ std::optional<ElementType> ElementType::FromName(std::string_view name) noexcept
     if (row.name == name) return ElementType(row.tag);
   }
   return std::nullopt;
-}
-
-const ElementTypeInfo& ElementType::info() const noexcept {
-  return is_private() ? kPrivate[tag_ - kFirstPrivateTag] : kNamed[kRowOfTag[tag_]];
 }
 
 std::span<const ElementTypeInfo> NamedElementTypes() noexcept { return kNamed; }

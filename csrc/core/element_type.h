@@ -1,6 +1,8 @@
 // Element types: the 26 named ones and the private tags, in one table. Format: section 2.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,16 +22,40 @@ struct ElementTypeInfo {
   uint8_t alignment;  // natural element alignment, bytes
 };
 
+inline constexpr uint8_t kFirstPrivateTag = 0xF0;
+inline constexpr uint8_t kLastPrivateTag = 0xFE;
+inline constexpr bool IsPrivateTag(uint32_t tag) noexcept {
+  return tag >= kFirstPrivateTag && tag <= kLastPrivateTag;
+}
+
+namespace internal {
+
+inline constexpr size_t kNamedElementTypes = 26;
+// Those with names in tag order, then the private ones.
+extern const std::array<ElementTypeInfo,
+                        kNamedElementTypes + kLastPrivateTag - kFirstPrivateTag + 1>
+    kElementTypes;
+// By tag: where kElementTypes has it, so that a lookup is two loads.
+extern const std::array<uint8_t, 256> kElementTypeRow;
+inline constexpr uint8_t kNoElementType = 0xFF;
+
+}  // namespace internal
+
 // A valid element type: a tag that has a row, or a private tag. One byte, passed by value.
 class ElementType {
  public:
   // Throws kInvalidDescriptor for 0x00, 0xFF and every tag that means nothing yet.
-  static ElementType FromTag(uint8_t tag);
+  static ElementType FromTag(uint8_t tag) {
+    if (internal::kElementTypeRow[tag] == internal::kNoElementType) ThrowUnknownTag(tag);
+    return ElementType(tag);
+  }
   // nullopt for a name that no type has; "extension" is not a name.
   static std::optional<ElementType> FromName(std::string_view name) noexcept;
 
   constexpr uint8_t tag() const noexcept { return tag_; }
-  const ElementTypeInfo& info() const noexcept;
+  const ElementTypeInfo& info() const noexcept {
+    return internal::kElementTypes[internal::kElementTypeRow[tag_]];
+  }
   std::string_view name() const noexcept { return info().name; }
   uint32_t bits() const noexcept { return info().bits; }
   bool is_private() const noexcept { return tag_ >= 0xF0; }
@@ -39,6 +65,7 @@ class ElementType {
 
  private:
   explicit constexpr ElementType(uint8_t tag) noexcept : tag_(tag) {}
+  [[noreturn, gnu::cold]] static void ThrowUnknownTag(uint8_t tag);
   friend struct ElementTypes;
   uint8_t tag_;
 };
@@ -58,11 +85,5 @@ struct ElementTypes {
   static constexpr ElementType kInt4{0x48}, kUint4{0x49}, kInt2{0x4A}, kUint2{0x4B};
   static constexpr ElementType kComplex64{0x50}, kComplex128{0x51};
 };
-
-inline constexpr uint8_t kFirstPrivateTag = 0xF0;
-inline constexpr uint8_t kLastPrivateTag = 0xFE;
-inline constexpr bool IsPrivateTag(uint32_t tag) noexcept {
-  return tag >= kFirstPrivateTag && tag <= kLastPrivateTag;
-}
 
 }  // namespace hurray

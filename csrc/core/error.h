@@ -47,6 +47,6 @@ class SystemError : public Error {
 
 // Throws Error(kInvalidDescriptor, message): the most common failure, kept out of line so that
 // the checks around it stay small.
-[[noreturn]] void ThrowInvalidDescriptor(const std::string& message);
+[[noreturn, gnu::cold]] void ThrowInvalidDescriptor(const std::string& message);
 
 }  // namespace hurray

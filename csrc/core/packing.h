@@ -1,6 +1,7 @@
 // How elements sit in bytes, and how many bytes a number of them needs. Format: section 2.1.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -23,12 +24,15 @@ struct Packing {
   static constexpr Packing OfBits(uint32_t bits) noexcept {
     if (bits >= 8) return {bits, 1, bits / 8 + (bits % 8 != 0 ? 1u : 0u)};
     if (bits == 6) return {bits, 4, 3};
-    return {bits, 8 / bits, 1};
+    return {bits, 8u >> std::countr_zero(bits), 1};
   }
 
   // Bytes of `count` packed elements; nullopt if 64 bits cannot tell.
   std::optional<uint64_t> SizeBytes(uint64_t count) const noexcept {
-    return CheckedMul(CeilDiv(count, group_elements), group_bytes);
+    // All groups have a power of two of elements; dividing by it would take longer than all else.
+    uint64_t groups =
+        (count >> std::countr_zero(group_elements)) + ((count & (group_elements - 1)) != 0 ? 1 : 0);
+    return CheckedMul(groups, group_bytes);
   }
 
   // The bytes that hold elements with linear offsets from `low` to `high`, relative to the

@@ -1,6 +1,7 @@
 #include "core/quantization.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/checked_math.h"
 #include "core/shape.h"
@@ -35,16 +36,17 @@ void CheckBlockSize(uint32_t block_size, uint32_t least, uint32_t most) {
 
 constexpr uint32_t kLargestPowerOfTwo = 1u << 31;
 
-// Zero point index on the wire, with the flag that says there is none.
-std::optional<uint32_t> ReadZeroPointIndex(ByteReader& in, bool symmetric) {
+// Zero point index on the wire, with the flag that says there is none. Into what its reader has
+// emptied.
+void ReadZeroPointIndex(ByteReader& in, bool symmetric, std::optional<uint32_t>& out) {
   uint32_t index = in.ReadU32("zero_point_buffer_index");
-  if (symmetric && index != kNoBufferIndex) {
+  if (!symmetric) {
+    CheckBufferIndex(index, "zero_point_buffer_index");
+    out = index;
+  } else if (index != kNoBufferIndex) {
     ThrowInvalidDescriptor(StrCat("quantization: zero_point_buffer_index is ", index,
                                   ", a symmetric scheme needs 4294967295"));
   }
-  if (symmetric) return std::nullopt;
-  CheckBufferIndex(index, "zero_point_buffer_index");
-  return index;
 }
 
 ElementType ReadScaleType(ByteReader& in) {
@@ -56,59 +58,39 @@ ElementType ReadScaleType(ByteReader& in) {
   return ElementType::FromTag(tag);
 }
 
-PerTensorAffine DecodePerTensor(ByteReader& in) {
-  PerTensorAffine scheme{};
+// Each reads into a scheme that is already where it stays: small values that are returned are put
+// together byte by byte.
+void Read(ByteReader& in, bool, PerTensorAffine& scheme) {
   scheme.scale = in.ReadF32("scale");
   scheme.zero_point = in.ReadI32("zero_point");
   in.ReadReserved(4, "quantization");
-  return scheme;
 }
 
-PerChannelAffine DecodePerChannel(ByteReader& in, bool symmetric) {
-  PerChannelAffine scheme{};
+void Read(ByteReader& in, bool symmetric, PerChannelAffine& scheme) {
   scheme.axis = in.ReadU32("axis");
   scheme.scale_buffer_index = in.ReadU32("scale_buffer_index");
-  scheme.zero_point_buffer_index = ReadZeroPointIndex(in, symmetric);
+  ReadZeroPointIndex(in, symmetric, scheme.zero_point_buffer_index);
   if (ElementType type = ReadScaleType(in); type != ElementTypes::kFloat32) {
     ThrowInvalidDescriptor(StrCat("quantization: scale_type is ", type.name(),
                                   ", a per-channel scheme needs float32"));
   }
   in.ReadReserved(3, "quantization");
-  return scheme;
 }
 
-PerBlockAffine DecodePerBlock(ByteReader& in, bool symmetric) {
-  uint32_t axis = in.ReadU32("axis");
-  uint32_t block_size = in.ReadU32("block_size");
-  uint32_t scale_buffer_index = in.ReadU32("scale_buffer_index");
-  auto zero_point_buffer_index = ReadZeroPointIndex(in, symmetric);
-  ElementType scale_type = ReadScaleType(in);
-  in.ReadReserved(3, "quantization");
-  return {axis, block_size, scale_buffer_index, zero_point_buffer_index, scale_type};
-}
-
-template <typename Blocked>
-Blocked DecodeBlocked(ByteReader& in) {
-  Blocked scheme{};
+void Read(ByteReader& in, bool symmetric, PerBlockAffine& scheme) {
   scheme.axis = in.ReadU32("axis");
   scheme.block_size = in.ReadU32("block_size");
   scheme.scale_buffer_index = in.ReadU32("scale_buffer_index");
-  return scheme;
+  ReadZeroPointIndex(in, symmetric, scheme.zero_point_buffer_index);
+  scheme.scale_type = ReadScaleType(in);
+  in.ReadReserved(3, "quantization");
 }
 
-QuantizationScheme DecodeScheme(ByteReader& in, uint8_t tag, bool symmetric) {
-  switch (tag) {
-    case PerTensorAffine::kTag:
-      return DecodePerTensor(in);
-    case PerChannelAffine::kTag:
-      return DecodePerChannel(in, symmetric);
-    case PerBlockAffine::kTag:
-      return DecodePerBlock(in, symmetric);
-    case Nf4::kTag:
-      return DecodeBlocked<Nf4>(in);
-    default:
-      return DecodeBlocked<Mxfp>(in);
-  }
+template <typename Blocked>  // Nf4 or Mxfp
+void Read(ByteReader& in, bool, Blocked& scheme) {
+  scheme.axis = in.ReadU32("axis");
+  scheme.block_size = in.ReadU32("block_size");
+  scheme.scale_buffer_index = in.ReadU32("scale_buffer_index");
 }
 
 std::string_view TagKind(uint8_t tag) {
@@ -157,7 +139,7 @@ void Mxfp::Check() const {
   CheckBufferIndex(scale_buffer_index, "scale_buffer_index");
 }
 
-Quantization Quantization::Decode(std::span<const uint8_t> section) {
+void Quantization::DecodeFrom(std::span<const uint8_t> section) {
   ByteReader in(section);
   uint8_t tag = in.ReadU8("scheme_tag");
   if (tag < PerTensorAffine::kTag || tag > Mxfp::kTag) {
@@ -176,10 +158,29 @@ Quantization Quantization::Decode(std::span<const uint8_t> section) {
     ThrowInvalidDescriptor(StrCat("quantization: flags is ", flags, ", only ",
                                   known != 0 ? "bit 0 may be set" : "0 is allowed"));
   }
-  QuantizationScheme scheme = DecodeScheme(in, tag, (flags & kSymmetric) != 0);
-  std::visit([](const auto& kind) { kind.Check(); }, scheme);
-  auto trailing = in.ReadBytes(in.remaining(), "quantization");
-  return {scheme, {trailing.begin(), trailing.end()}};
+  auto read = [&]<typename Scheme>(std::type_identity<Scheme>) {
+    auto& read_scheme = scheme.emplace<Scheme>();
+    Read(in, (flags & kSymmetric) != 0, read_scheme);
+    read_scheme.Check();
+  };
+  switch (tag) {
+    case PerTensorAffine::kTag:
+      read(std::type_identity<PerTensorAffine>());
+      break;
+    case PerChannelAffine::kTag:
+      read(std::type_identity<PerChannelAffine>());
+      break;
+    case PerBlockAffine::kTag:
+      read(std::type_identity<PerBlockAffine>());
+      break;
+    case Nf4::kTag:
+      read(std::type_identity<Nf4>());
+      break;
+    default:
+      read(std::type_identity<Mxfp>());
+  }
+  auto rest = in.ReadBytes(in.remaining(), "quantization");
+  trailing.assign(rest.begin(), rest.end());
 }
 
 size_t Quantization::encoded_size() const noexcept {
@@ -253,23 +254,31 @@ std::optional<uint32_t> Quantization::zero_point_buffer_index() const noexcept {
 }
 
 void Quantization::CheckPlacement(size_t buffer_count, size_t layout_buffers) const {
-  auto check = [&](std::optional<uint32_t> index, std::string_view field) {
-    if (!index) return;
-    if (*index >= buffer_count) {
-      ThrowInvalidDescriptor(StrCat(field, ": quantization buffer index ", *index,
+  auto check = [&](uint32_t index, std::string_view field) {
+    if (index >= buffer_count) {
+      ThrowInvalidDescriptor(StrCat(field, ": quantization buffer index ", index,
                                     " is out of range, there are ", buffer_count, " buffers"));
     }
-    if (*index == 0) {
+    if (index == 0) {
       ThrowInvalidDescriptor(StrCat(field, ": quantization buffer index 0 is the data buffer"));
     }
-    if (*index < layout_buffers) {
-      ThrowInvalidDescriptor(StrCat(field, ": quantization buffer index ", *index,
-                                    " is one of the ", layout_buffers,
-                                    " buffers of the layout itself"));
+    if (index < layout_buffers) {
+      ThrowInvalidDescriptor(StrCat(field, ": quantization buffer index ", index, " is one of the ",
+                                    layout_buffers, " buffers of the layout itself"));
     }
   };
-  check(scale_buffer_index(), "scale_buffer_index");
-  check(zero_point_buffer_index(), "zero_point_buffer_index");
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.scale_buffer_index; }) {
+          check(kind.scale_buffer_index, "scale_buffer_index");
+        }
+        if constexpr (requires { kind.zero_point_buffer_index; }) {
+          if (kind.zero_point_buffer_index) {
+            check(*kind.zero_point_buffer_index, "zero_point_buffer_index");
+          }
+        }
+      },
+      scheme);
 }
 
 }  // namespace hurray

@@ -42,7 +42,7 @@ struct PerBlockAffine {
   uint32_t block_size;
   uint32_t scale_buffer_index;
   std::optional<uint32_t> zero_point_buffer_index;
-  ElementType scale_type;  // float16, bfloat16 or float32
+  ElementType scale_type = ElementTypes::kFloat32;  // or float16 or bfloat16
   void Check() const;
   friend bool operator==(const PerBlockAffine&, const PerBlockAffine&) = default;
 };
@@ -80,7 +80,12 @@ struct Quantization {
   std::vector<uint8_t> trailing;
 
   // Decodes the bytes behind the section's length field: scheme header, fields, trailing bytes.
-  static Quantization Decode(std::span<const uint8_t> section);
+  static Quantization Decode(std::span<const uint8_t> section) {
+    Quantization quantization;
+    quantization.DecodeFrom(section);
+    return quantization;
+  }
+  void DecodeFrom(std::span<const uint8_t> section);
   // Length of what Encode writes: the section without its length field.
   size_t encoded_size() const noexcept;
   void Encode(ByteWriter& out) const noexcept;

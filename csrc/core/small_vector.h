@@ -14,7 +14,7 @@
 
 namespace hurray {
 
-// Not a growing container: its length is set when it is made. Moving never throws.
+// Not a growing container: its length is set as a whole. Moving never throws.
 template <typename T, size_t N>
 class SmallVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -51,6 +51,13 @@ class SmallVector {
     return *this;
   }
   ~SmallVector() { Release(); }
+
+  // Makes it `size` values long, which the caller then writes: their old values are lost.
+  std::span<T> Overwrite(size_t size) {
+    if (size > N || size_ > N) *this = SmallVector(size);
+    size_ = static_cast<uint32_t>(size);
+    return {data(), size};
+  }
 
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }

@@ -23,7 +23,9 @@ std::vector<uint8_t> Encoded(const WireHandle& wire) {
 
 BufferHandle Decoded(std::span<const uint8_t> bytes) {
   ByteReader in(bytes);
-  return BufferHandle::Decode(in, 3);
+  BufferHandle handle;
+  handle.DecodeFrom(in, 3);
+  return handle;
 }
 
 struct Handle {

@@ -87,6 +87,17 @@ TEST_P(SmallVectorOfLength, ComparesLengthAndNumbers) {
   }
 }
 
+TEST_P(SmallVectorOfLength, IsOverwrittenByOneOfAnyLength) {
+  for (size_t length : {0u, 1u, 4u, 5u, 9u}) {
+    Numbers numbers = Make(GetParam());
+    std::span<uint64_t> values = numbers.Overwrite(length);
+    ASSERT_EQ(values.size(), length);
+    for (uint64_t& value : values) value = 7;
+    EXPECT_EQ(numbers.size(), length);
+    EXPECT_EQ(ToVector(numbers), std::vector<uint64_t>(length, 7));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Lengths, SmallVectorOfLength, testing::Values(0, 1, 4, 5, 9),
                          [](const auto& row) { return std::to_string(row.param); });
 

@@ -2,11 +2,6 @@
 
 namespace hurray {
 
-MinimumSize RowMajorLayout::MinimumSizeOf(size_t, const Geometry& geometry) {
-  if (HasDynamicExtent(geometry.shape)) return MinimumSize::Unknown();
-  return DenseMinimum(geometry, ElementCount(geometry.shape));
-}
-
 std::optional<int64_t> RowMajorLayout::ElementOffset(ShapeView shape, IndexView index,
                                                      BufferSpans) {
   return static_cast<int64_t>(RowMajorOffset(shape, index));

@@ -15,7 +15,10 @@ struct RowMajorLayout : DenseLayoutBase {
   static size_t encoded_size() noexcept { return 0; }
 
   static void CheckShape(ShapeView) noexcept {}
-  static MinimumSize MinimumSizeOf(size_t, const Geometry& geometry);
+  static MinimumSize MinimumSizeOf(size_t, const Geometry& geometry) {
+    if (HasDynamicExtent(geometry.shape)) return MinimumSize::Unknown();
+    return DenseMinimum(geometry, ElementCount(geometry.shape));
+  }
   static std::optional<int64_t> ElementOffset(ShapeView shape, IndexView index, BufferSpans);
 
   friend bool operator==(const RowMajorLayout&, const RowMajorLayout&) noexcept = default;
