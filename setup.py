@@ -112,7 +112,7 @@ class Flavour:
     @classmethod
     def with_sanitizers(cls, name, compiler, sanitizers):
         flag = "-fsanitize=" + ",".join(sanitizers)
-        flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", flag]
+        flags = ["-O1", "-g1", "-fno-omit-frame-pointer", "-D_GLIBCXX_ASSERTIONS", flag]
         if "undefined" in sanitizers:
             # Without it a finding is a line on stderr, and the test that made it still passes.
             flags.append("-fno-sanitize-recover=undefined")
