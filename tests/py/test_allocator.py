@@ -749,20 +749,25 @@ def test_tracemalloc_counts_each_block_once():
         assert abs(inside[1]) < 1000
 
 
-def test_object_arrays_count_their_references():
+def test_object_arrays_count_their_references_as_without_the_block():
     class Item:
         pass
 
-    item = Item()
-    before = sys.getrefcount(item)
-    with hurray.aligned_allocator():
-        array = np.array([item] * 1000, dtype=object)
-        array = np.concatenate([array, array])
-        array.resize(500, refcheck=False)
-        copied = np.zeros(10, dtype=object)
-        copied[:] = item
-    del array, copied
-    assert sys.getrefcount(item) == before
+    def left_after(block):
+        item = Item()
+        before = sys.getrefcount(item)
+        with block:
+            array = np.array([item] * 1000, dtype=object)
+            array = np.concatenate([array, array])
+            # Older versions of NumPy do not let go of what this cuts off.
+            array.resize(500, refcheck=False)
+            copied = np.zeros(10, dtype=object)
+            copied[:] = item
+        del array, copied
+        return sys.getrefcount(item) - before
+
+    left = left_after(contextlib.nullcontext())
+    assert left_after(hurray.aligned_allocator()) == left
 
 
 # ---- what users see of the allocator
