@@ -174,7 +174,7 @@ def statistics(
             else mask,
             reserved,
             nnz or 0,
-            sparsity_ratio or 0.0,
+            0.0 if sparsity_ratio is None else sparsity_ratio,  # -0.0 is another number
             *(value_range or (0.0, 0.0, 0.0)),
             *(mean_and_deviation or (0.0, 0.0)),
             *(n_of_m or (0, 0)),
