@@ -314,8 +314,7 @@ dict
     ``bytes_in_use`` and ``bytes_cached``, in blocks that are in use and kept for later;
     ``mappings``, how many pieces of address space the system has given; and for blocks of
     ``small`` (at most 32 KiB), ``middle`` and ``large`` size (from 4 MiB), a dict of ``hits``,
-    allocations served from what was kept, and ``misses``. Middle blocks come from the C library,
-    which keeps them by itself: all are misses.
+    allocations served from what was kept, and ``misses``, all others.
 
 See Also
 --------

@@ -6,9 +6,9 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
-#include "storage/large_block_cache.h"
 #include "storage/large_blocks.h"
 #include "storage/middle_blocks.h"
 #include "storage/pages.h"
@@ -20,30 +20,45 @@ namespace hurray {
 namespace {
 
 constexpr size_t kMostAlignment = size_t{1} << 30;
+// From that size on, what grows may take a large block that is kept.
+constexpr size_t kSmallestToGrow = size_t{256} << 10;
+
+std::atomic<unsigned> ticks{0};
+
+void UnlockAll() noexcept {
+  large_block_cache.Unlock();
+  middle_block_cache.Unlock();
+  UnlockSlabs();
+  UnlockThreadLists();
+}
 
 // A child has only the thread that forked, so no lock may be held by another one.
 [[maybe_unused]] const int fork_handlers = pthread_atfork(
     [] {
       LockThreadLists();
       LockSlabs();
-      LockLargeBlocks();
+      middle_block_cache.Lock();
+      large_block_cache.Lock();
     },
-    [] {
-      UnlockLargeBlocks();
-      UnlockSlabs();
-      UnlockThreadLists();
-    },
-    [] {
-      UnlockLargeBlocks();
-      UnlockSlabs();
-      UnlockThreadLists();
-    });
+    UnlockAll, UnlockAll);
 
-std::byte* AllocateNotSmall(size_t size, bool zeroed) noexcept {
+// What no list of this thread has. Not within its callers: they are short and often called.
+[[gnu::noinline]] void* AllocateSlowly(size_t size, bool zeroed) noexcept {
+  if (size <= kLargestSmall) {
+    std::byte* block = FetchSmall(size);
+    if (block != nullptr) return zeroed ? std::memset(block, 0, size) : block;
+  }
+  // A look at the clock now and then. That several threads count together does not matter.
+  AddTo(ticks, 1u);
+  if (ticks.load(std::memory_order_relaxed) % 64 == 0) {
+    middle_block_cache.DropOld();
+    large_block_cache.DropOld();
+  }
   if (size >= kSmallestLarge) return AllocateLarge(size, zeroed);
   std::byte* block = AllocateMiddle(size, kBlockAlignment, zeroed);
   if (block == nullptr) {
-    DropAllLargeBlocks();
+    middle_block_cache.DropAll();
+    large_block_cache.DropAll();
     block = AllocateMiddle(size, kBlockAlignment, zeroed);
   }
   return block;
@@ -55,11 +70,16 @@ bool Fits(const BlockHeader& header, size_t size) noexcept {
   return size >= header.capacity / 2 || header.capacity <= 1024;
 }
 
-void* Move(std::byte* block, size_t size) noexcept {
+// A new place for what is in a block of `capacity` bytes and becomes larger, if it will go on
+// growing without being moved there.
+std::byte* RoomToGrow(size_t capacity, size_t size) noexcept {
+  if (size <= capacity || size < kSmallestToGrow) return nullptr;
+  return size >= kSmallestLarge ? AllocateLargeToGrow(size) : TakeLargeToGrow(size);
+}
+
+void* MoveTo(void* moved, std::byte* block, size_t size) noexcept {
   size_t capacity = HeaderOf(block)->capacity;
   UnpoisonMemory(block, capacity);
-  bool grows = size > capacity && size >= kSmallestLarge;
-  void* moved = grows ? AllocateLargeToGrow(size) : Allocate(size);
   if (moved == nullptr) return size <= capacity ? block : nullptr;
   std::memcpy(moved, block, std::min(capacity, size));
   Free(block);
@@ -70,20 +90,20 @@ void* Move(std::byte* block, size_t size) noexcept {
 
 void* Allocate(size_t size) noexcept {
   if (size <= kLargestSmall) [[likely]] {
-    std::byte* block = AllocateSmall(size);
+    std::byte* block = TakeListed(size);
     if (block != nullptr) [[likely]]
       return block;
   }
-  return AllocateNotSmall(size, false);
+  return AllocateSlowly(size, false);
 }
 
 void* AllocateZeroed(size_t size) noexcept {
   if (size <= kLargestSmall) [[likely]] {
-    std::byte* block = AllocateSmall(size);
+    std::byte* block = TakeListed(size);
     if (block != nullptr) [[likely]]
       return std::memset(block, 0, size);
   }
-  return AllocateNotSmall(size, true);
+  return AllocateSlowly(size, true);
 }
 
 void* AllocateAt(size_t alignment, size_t size, bool zeroed) noexcept {
@@ -96,38 +116,32 @@ void* Reallocate(void* memory, size_t size) noexcept {
   if (memory == nullptr) return Allocate(size);
   auto* block = static_cast<std::byte*>(memory);
   const BlockHeader& header = *HeaderOf(block);
-  std::byte* moved = nullptr;
-  switch (header.kind) {
-    case BlockKind::kSmall:
-      if (Fits(header, size)) {
-        PoisonMemory(block, header.capacity);
-        UnpoisonMemory(block, size);
-        moved = block;
-      }
-      break;
-    case BlockKind::kMiddle:
-      if (size > kLargestSmall && size < kSmallestLarge) moved = ReallocateMiddle(block, size);
-      break;
-    case BlockKind::kLarge:
-      if (size >= kSmallestLarge) return ReallocateLarge(block, size);
-      break;
+  if (header.kind == BlockKind::kSmall) {
+    if (Fits(header, size)) {
+      PoisonMemory(block, header.capacity);
+      UnpoisonMemory(block, size);
+      return block;
+    }
+  } else if (header.kind == BlockKind::kLarge) {
+    if (size >= kSmallestLarge || size >= SizeOfLarge(block)) return ReallocateLarge(block, size);
   }
-  return moved != nullptr ? moved : Move(block, size);
+  if (std::byte* room = RoomToGrow(header.capacity, size)) return MoveTo(room, block, size);
+  if (header.kind == BlockKind::kMiddle && size > kLargestSmall && size < kSmallestLarge) {
+    if (std::byte* moved = ReallocateMiddle(block, size)) return moved;
+  }
+  return MoveTo(Allocate(size), block, size);
 }
 
 void Free(void* memory) noexcept {
   if (memory == nullptr) return;
   auto* block = static_cast<std::byte*>(memory);
-  switch (HeaderOf(block)->kind) {
-    case BlockKind::kSmall:
-      FreeSmall(block);
-      break;
-    case BlockKind::kMiddle:
-      FreeMiddle(block);
-      break;
-    case BlockKind::kLarge:
-      FreeLarge(block);
-      break;
+  BlockKind kind = HeaderOf(block)->kind;
+  if (kind == BlockKind::kSmall) [[likely]] {
+    FreeSmall(block);
+  } else if (kind == BlockKind::kMiddle) {
+    FreeMiddle(block);
+  } else {
+    FreeLarge(block);
   }
 }
 
@@ -140,10 +154,11 @@ AllocatorStats GetAllocatorStats() noexcept {
   size_t small_in_use = slabs.bytes_out - std::min(threads.bytes_listed, slabs.bytes_out);
   return {
       .bytes_in_use = small_in_use + positive(threads.middle_in_use) + large.bytes_in_use,
-      .bytes_cached = threads.bytes_listed + slabs.bytes_free + CachedLargeBytes(),
+      .bytes_cached = threads.bytes_listed + slabs.bytes_free + middle_block_cache.bytes() +
+                      large_block_cache.bytes(),
       .mappings = MappingCount(),
       .small = {positive(threads.small_hits), positive(threads.small_misses)},
-      .middle = {0, positive(threads.middle_blocks)},
+      .middle = {positive(threads.middle_hits), positive(threads.middle_misses)},
       .large = {large.hits, large.misses},
   };
 }
@@ -151,7 +166,8 @@ AllocatorStats GetAllocatorStats() noexcept {
 void TrimAllocator() noexcept {
   TrimThreadLists();
   TrimSlabs();
-  DropAllLargeBlocks();
+  middle_block_cache.DropAll();
+  large_block_cache.DropAll();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

@@ -1,9 +1,9 @@
 // Memory at multiples of 64 bytes, for our tensors and, through a handler, for NumPy's arrays.
 //
 // Three regimes: small blocks come from lists of each thread (thread_lists.h), middle ones from
-// libc (middle_blocks.h), large ones are mappings of huge pages that are used again
-// (large_blocks.h). Any block may be freed and reallocated on any thread, until the very end of
-// the process and in the children it forks. Nothing here throws, or knows the GIL.
+// libc (middle_blocks.h), large ones are mappings of huge pages (large_blocks.h). Any block may be
+// freed and reallocated on any thread, until the very end of the process and in the children it
+// forks. Nothing here throws, or knows the GIL.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ void Free(void* block) noexcept;  // or nullptr
 struct AllocatorStats {
   struct Regime {
     uint64_t hits;    // allocations served from memory that had been kept
-    uint64_t misses;  // all others; in the middle regime libc keeps, and all are
+    uint64_t misses;  // all others
   };
   size_t bytes_in_use;
   size_t bytes_cached;

@@ -7,13 +7,35 @@
 
 #include "storage/allocator_settings.h"
 #include "storage/block_header.h"
-#include "storage/large_block_cache.h"
 #include "storage/pages.h"
 #include "storage/zeroing.h"
 
 namespace hurray {
 
 namespace {
+
+// The first page of a mapping begins with this; the block follows on that page.
+struct LargeBlock : CachedBlock {
+  size_t size = 0;  // what was asked for
+  // As AllocateLarge left it: zeroed, and pages come when they are touched.
+  bool lazily_zeroed = false;
+  // Nothing was seen in it when it was freed.
+  bool seems_untouched = false;
+  size_t spare = 0;  // its part of spare_bytes
+};
+
+std::byte* AddressOf(LargeBlock* block) noexcept {
+  return reinterpret_cast<std::byte*>(block) + PageSize();
+}
+
+LargeBlock* LargeBlockAt(std::byte* address) noexcept {
+  return std::launder(reinterpret_cast<LargeBlock*>(address - PageSize()));
+}
+
+void Unmap(CachedBlock* block) noexcept {
+  size_t size = PageSize() + block->capacity;
+  UnmapPages(reinterpret_cast<std::byte*>(static_cast<LargeBlock*>(block)), size);
+}
 
 std::atomic<size_t> bytes_in_use{0};
 std::atomic<uint64_t> hits{0};
@@ -27,6 +49,18 @@ size_t MostCapacity(size_t size) noexcept { return size + size / 4; }
 // are used, and may take a block that it fills only after two more doublings.
 size_t CapacityToGrow(size_t size) noexcept { return size + size / 8; }
 size_t MostCapacityToGrow(size_t size) noexcept { return MostCapacity(4 * size); }
+
+// Or an even larger one, so that it need not be copied at each step, as long as all blocks that are
+// too large for what they hold have no more than this share of what may be cached to spare.
+constexpr size_t kSpareShare = 8;
+std::atomic<size_t> spare_bytes{0};
+
+void CountSpare(LargeBlock* block) noexcept {
+  size_t most = MostCapacityToGrow(block->size);
+  size_t spare = block->capacity > most ? block->capacity - most : 0;
+  spare_bytes.fetch_add(spare - block->spare, std::memory_order_relaxed);
+  block->spare = spare;
+}
 
 bool IsTooLarge(size_t size) noexcept { return size > PTRDIFF_MAX / 8; }
 
@@ -47,19 +81,34 @@ LargeBlock* Map(size_t capacity) noexcept {
   capacity = RoundUp(capacity);
   std::byte* start = MapPages(PageSize() + capacity, PageSize(), kHugePage);
   if (start == nullptr) {
-    DropAllLargeBlocks();
+    large_block_cache.DropAll();
     start = MapPages(PageSize() + capacity, PageSize(), kHugePage);
     if (start == nullptr) return nullptr;
   }
+  misses.fetch_add(1, std::memory_order_relaxed);
   if (Settings().huge_pages) AdviseHugePages(start, PageSize() + capacity);
-  return new (start) LargeBlock{.capacity = capacity};
+  auto* block = new (start) LargeBlock;
+  block->capacity = capacity;
+  return block;
 }
 
 LargeBlock* TakeCached(size_t size, size_t most) noexcept {
-  DropOldLargeBlocks();
-  LargeBlock* block = TakeCachedLargeBlock(size, most);
-  (block != nullptr ? hits : misses).fetch_add(1, std::memory_order_relaxed);
-  if (block != nullptr) block->lazily_zeroed = false;
+  large_block_cache.DropOld();
+  auto* block = static_cast<LargeBlock*>(large_block_cache.Take(size, most));
+  if (block == nullptr) return nullptr;
+  hits.fetch_add(1, std::memory_order_relaxed);
+  block->lazily_zeroed = false;
+  return block;
+}
+
+LargeBlock* TakeCachedToGrow(size_t size) noexcept {
+  size_t most_spare = Settings().cache_bytes / kSpareShare;
+  size_t spare = std::min(spare_bytes.load(std::memory_order_relaxed), most_spare);
+  LargeBlock* block = TakeCached(size, MostCapacityToGrow(size) + (most_spare - spare));
+  if (block != nullptr) {
+    block->size = size;
+    CountSpare(block);
+  }
   return block;
 }
 
@@ -70,16 +119,24 @@ void Zero(LargeBlock* block, size_t size) noexcept {
   if (!block->lazily_zeroed) std::memset(address, 0, size);
 }
 
-// Looks at some pages only. The answer guides, nothing depends on it.
-bool SeemsUntouched(LargeBlock* block) noexcept {
+// Looks at some pages only, to guide what is done next; nothing depends on it.
+void LookWhetherUsed(LargeBlock* block) noexcept {
   constexpr size_t kLooks = 4;
   for (size_t i = 0; i < kLooks; ++i) {
-    if (IsResident(AddressOf(block) + block->capacity / kLooks * i)) return false;
+    auto resident = IsResident(AddressOf(block) + block->capacity / kLooks * i);
+    if (!resident) return;
+    if (*resident) {
+      NoteUseOfZeroedBlock(true);
+      return;
+    }
   }
-  return true;
+  block->seems_untouched = true;
+  NoteUseOfZeroedBlock(false);
 }
 
 }  // namespace
+
+constinit BlockCache large_block_cache(Unmap, 1);
 
 std::byte* AllocateLarge(size_t size, bool zeroed) noexcept {
   if (IsTooLarge(size)) return nullptr;
@@ -94,9 +151,15 @@ std::byte* AllocateLarge(size_t size, bool zeroed) noexcept {
   return HandOut(block, size);
 }
 
+std::byte* TakeLargeToGrow(size_t size) noexcept {
+  if (large_block_cache.bytes() < size) return nullptr;
+  LargeBlock* block = TakeCachedToGrow(size);
+  return block != nullptr ? HandOut(block, size) : nullptr;
+}
+
 std::byte* AllocateLargeToGrow(size_t size) noexcept {
   if (IsTooLarge(size)) return nullptr;
-  LargeBlock* block = TakeCached(size, MostCapacityToGrow(size));
+  LargeBlock* block = TakeCachedToGrow(size);
   if (block == nullptr) block = Map(CapacityToGrow(size));
   if (block == nullptr) block = Map(size);
   return block != nullptr ? HandOut(block, size) : nullptr;
@@ -105,27 +168,29 @@ std::byte* AllocateLargeToGrow(size_t size) noexcept {
 void FreeLarge(std::byte* address) noexcept {
   LargeBlock* block = LargeBlockAt(address);
   bytes_in_use.fetch_sub(block->capacity, std::memory_order_relaxed);
+  spare_bytes.fetch_sub(block->spare, std::memory_order_relaxed);
+  block->spare = 0;
   block->seems_untouched = false;
-  if (block->lazily_zeroed) {
-    block->seems_untouched = SeemsUntouched(block);
-    NoteUseOfZeroedBlock(!block->seems_untouched);
-  }
-  CacheLargeBlock(block);
+  if (block->lazily_zeroed) LookWhetherUsed(block);
+  large_block_cache.Put(block);
 }
+
+size_t SizeOfLarge(std::byte* address) noexcept { return LargeBlockAt(address)->size; }
 
 std::byte* ReallocateLarge(std::byte* address, size_t size) noexcept {
   if (IsTooLarge(size)) return nullptr;
   LargeBlock* block = LargeBlockAt(address);
   size_t old_capacity = block->capacity;
-  bool grows = size > block->size;
+  bool grows = size >= block->size;
   if (size <= old_capacity && (grows || old_capacity <= MostCapacity(size))) {
     block->size = size;
+    if (block->spare != 0) CountSpare(block);
     block->lazily_zeroed = false;
     return address;
   }
   if (grows) {
     // Pages that are there already, and a copy, before new pages.
-    if (LargeBlock* cached = TakeCached(size, MostCapacityToGrow(size)); cached != nullptr) {
+    if (LargeBlock* cached = TakeCachedToGrow(size); cached != nullptr) {
       std::memcpy(AddressOf(cached), address, block->size);
       FreeLarge(address);
       return HandOut(cached, size);
@@ -138,6 +203,8 @@ std::byte* ReallocateLarge(std::byte* address, size_t size) noexcept {
     bytes_in_use.fetch_sub(old_capacity, std::memory_order_relaxed);
     block = std::launder(reinterpret_cast<LargeBlock*>(start));
     block->capacity = capacity;
+    block->size = size;
+    if (block->spare != 0) CountSpare(block);
     block->lazily_zeroed = false;
     return HandOut(block, size);
   }

@@ -1,8 +1,11 @@
-// Middle blocks: what libc allocates, moved to a boundary. Also for any alignment that the other
-// regimes do not give.
+// Middle blocks: what libc allocates, moved to a boundary, and used again: libc gives the end of
+// its heap back to the system too eagerly. Also for any alignment that the other regimes do not
+// give.
 #pragma once
 
 #include <cstddef>
+
+#include "storage/block_cache.h"
 
 namespace hurray {
 
@@ -14,5 +17,8 @@ void FreeMiddle(std::byte* block) noexcept;
 // The block with another size, at a multiple of 64; nullptr when there is no memory, and then it
 // is as before.
 std::byte* ReallocateMiddle(std::byte* block, size_t size) noexcept;
+
+// Middle blocks that were freed.
+extern BlockCache middle_block_cache;
 
 }  // namespace hurray

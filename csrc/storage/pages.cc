@@ -121,7 +121,7 @@ void AdviseHugePages(std::byte* start, size_t size) noexcept {
 #endif
 }
 
-bool IsResident(std::byte* address) noexcept {
+std::optional<bool> IsResident(std::byte* address) noexcept {
 #ifdef __linux__
   if (!Settings().portable) {
     unsigned char resident = 1;
@@ -131,7 +131,7 @@ bool IsResident(std::byte* address) noexcept {
 #else
   static_cast<void>(address);
 #endif
-  return true;
+  return std::nullopt;
 }
 
 size_t MappingCount() noexcept { return mapping_count.load(std::memory_order_relaxed); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 namespace hurray {
 
@@ -27,9 +28,9 @@ bool DropPages(std::byte* start, size_t size) noexcept;
 // Asks for huge pages wherever one fits.
 void AdviseHugePages(std::byte* start, size_t size) noexcept;
 
-// Whether the page at `address` has memory. A guess: true where it cannot be known, false also
-// for a page that was swapped out.
-bool IsResident(std::byte* address) noexcept;
+// Whether the page at `address` has memory; nullopt where that cannot be known. A page that was
+// swapped out has none.
+std::optional<bool> IsResident(std::byte* address) noexcept;
 
 // How many mappings there are, counting each MapPages and UnmapPages.
 size_t MappingCount() noexcept;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "storage/allocator_settings.h"
 #include "storage/memory_poison.h"
 #include "storage/pages.h"
 #include "storage/size_classes.h"
@@ -14,8 +15,7 @@ namespace {
 // Slabs lie at multiples of their size, so a block's address tells where its slab begins.
 constexpr size_t kSlabBytes = size_t{256} << 10;
 constexpr size_t kSlabsPerMapping = 8;
-// Empty slabs that keep their memory, to be carved again without a page fault.
-constexpr size_t kMostWarmSlabs = 4;
+constexpr size_t kWarmShare = 4;
 
 struct Slab {
   Slab* previous;  // in the list of its class, or of empty slabs
@@ -99,8 +99,12 @@ void MakeCold(Slab* slab) noexcept {
   cold.Add(slab);
 }
 
+// Some empty slabs keep their memory, to be carved again without a page fault: a quarter of what
+// large blocks may keep.
+size_t MostWarmSlabs() noexcept { return Settings().cache_bytes / kWarmShare / kSlabBytes; }
+
 void PutEmpty(Slab* slab) noexcept {
-  if (warm_count == kMostWarmSlabs) {
+  if (warm_count >= MostWarmSlabs()) {
     MakeCold(slab);
     return;
   }

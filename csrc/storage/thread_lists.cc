@@ -55,7 +55,8 @@ std::byte* Unlist(ThreadLists* lists, bool all) noexcept {
 void AddTotals(const AllocationCounts& counts, ThreadTotals& totals) noexcept {
   totals.small_hits += counts.small_hits.load(std::memory_order_relaxed);
   totals.small_misses += counts.small_misses.load(std::memory_order_relaxed);
-  totals.middle_blocks += counts.middle_blocks.load(std::memory_order_relaxed);
+  totals.middle_hits += counts.middle_hits.load(std::memory_order_relaxed);
+  totals.middle_misses += counts.middle_misses.load(std::memory_order_relaxed);
   totals.middle_in_use += counts.middle_in_use.load(std::memory_order_relaxed);
 }
 
@@ -71,7 +72,8 @@ void EndThread(void* own) noexcept {
     AddTotals(lists->counts, totals);
     ended_counts.small_hits += totals.small_hits;
     ended_counts.small_misses += totals.small_misses;
-    ended_counts.middle_blocks += totals.middle_blocks;
+    ended_counts.middle_hits += totals.middle_hits;
+    ended_counts.middle_misses += totals.middle_misses;
     ended_counts.middle_in_use += totals.middle_in_use;
   }
   delete lists;
@@ -117,23 +119,22 @@ ThreadLists* OwnLists() noexcept {
   return my_lists;
 }
 
-std::byte* AllocateSmallSlowly(size_t size_class) noexcept {
-  ThreadLists* lists = OwnLists();
-  if (lists == nullptr) {
-    ended_counts.small_misses.fetch_add(1, std::memory_order_relaxed);
-    return TakeFromSlabs(size_class, 1);
-  }
+std::byte* FetchSmall(size_t size) noexcept {
+  Count(&AllocationCounts::small_misses, 1);
+  size_t size_class = ClassOf(size);
   size_t stride = kSizeClasses.stride[size_class];
-  std::byte* block =
-      TakeFromSlabs(size_class, std::clamp(kFetchBytes / stride, size_t{1}, kFetchBlocks));
+  ThreadLists* lists = OwnLists();
+  size_t count = std::clamp(kFetchBytes / stride, size_t{1}, kFetchBlocks);
+  std::byte* block = TakeFromSlabs(size_class, lists != nullptr ? count : 1);
   if (block == nullptr) return nullptr;
+  UnpoisonMemory(block, size);
+  if (lists == nullptr) return block;
   size_t listed = 0;
   for (std::byte* other = NextFree(block); other != nullptr; other = NextFree(other)) {
     listed += stride;
   }
   lists->first[size_class] = NextFree(block);
   AddTo(lists->bytes, listed);
-  AddTo(lists->counts.small_misses, int64_t{1});
   return block;
 }
 
@@ -156,14 +157,11 @@ void FreeSmallSlowly(std::byte* block) noexcept {
   }
 }
 
-void CountMiddleSlowly(int64_t blocks, int64_t bytes) noexcept {
-  ThreadLists* lists = OwnLists();
-  if (lists == nullptr) {
-    ended_counts.middle_blocks.fetch_add(blocks, std::memory_order_relaxed);
-    ended_counts.middle_in_use.fetch_add(bytes, std::memory_order_relaxed);
+void CountSlowly(CountOf number, int64_t change) noexcept {
+  if (ThreadLists* lists = OwnLists(); lists != nullptr) {
+    AddTo(lists->counts.*number, change);
   } else {
-    AddTo(lists->counts.middle_blocks, blocks);
-    AddTo(lists->counts.middle_in_use, bytes);
+    (ended_counts.*number).fetch_add(change, std::memory_order_relaxed);
   }
 }
 

@@ -25,7 +25,8 @@ namespace hurray {
 struct AllocationCounts {
   std::atomic<int64_t> small_hits{0};
   std::atomic<int64_t> small_misses{0};
-  std::atomic<int64_t> middle_blocks{0};  // allocated
+  std::atomic<int64_t> middle_hits{0};
+  std::atomic<int64_t> middle_misses{0};
   std::atomic<int64_t> middle_in_use{0};  // bytes
 };
 
@@ -53,38 +54,37 @@ void AddTo(std::atomic<T>& number, T change) noexcept {
   number.store(number.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
-void CountMiddleSlowly(int64_t blocks, int64_t bytes) noexcept;
+using CountOf = std::atomic<int64_t> AllocationCounts::*;
+void CountSlowly(CountOf number, int64_t change) noexcept;
 
-// Counts what middle_blocks.h did, which keeps no books of its own.
-inline void CountMiddle(int64_t blocks, int64_t bytes) noexcept {
+// Counts for this thread or, while it ends, for all that have ended.
+inline void Count(CountOf number, int64_t change) noexcept {
   ThreadLists* lists = my_lists;
-  if (lists->most_bytes.load(std::memory_order_relaxed) == 0) [[unlikely]] {
-    CountMiddleSlowly(blocks, bytes);
-    return;
+  if (lists->most_bytes.load(std::memory_order_relaxed) != 0) [[likely]] {
+    AddTo(lists->counts.*number, change);
+  } else {
+    CountSlowly(number, change);
   }
-  AddTo(lists->counts.middle_blocks, blocks);
-  AddTo(lists->counts.middle_in_use, bytes);
 }
 
-std::byte* AllocateSmallSlowly(size_t size_class) noexcept;
 void FreeSmallSlowly(std::byte* block) noexcept;
 
-// nullptr when there is no memory. REQUIRES: size <= kLargestSmall.
-inline std::byte* AllocateSmall(size_t size) noexcept {
+// A block that this thread has listed, or nullptr. REQUIRES: size <= kLargestSmall.
+inline std::byte* TakeListed(size_t size) noexcept {
   size_t size_class = ClassOf(size);
   ThreadLists* lists = my_lists;
   std::byte* block = lists->first[size_class];
-  if (block != nullptr) [[likely]] {
-    lists->first[size_class] = NextFree(block);
-    AddTo(lists->bytes, size_t{0} - kSizeClasses.stride[size_class]);
-    AddTo(lists->counts.small_hits, int64_t{1});
-  } else {
-    block = AllocateSmallSlowly(size_class);
-    if (block == nullptr) return nullptr;
-  }
+  if (block == nullptr) [[unlikely]]
+    return nullptr;
+  lists->first[size_class] = NextFree(block);
+  AddTo(lists->bytes, size_t{0} - kSizeClasses.stride[size_class]);
+  AddTo(lists->counts.small_hits, int64_t{1});
   UnpoisonMemory(block, size);
   return block;
 }
+
+// Where TakeListed has none. nullptr when there is no memory. REQUIRES: size <= kLargestSmall.
+std::byte* FetchSmall(size_t size) noexcept;
 
 inline void FreeSmall(std::byte* block) noexcept {
   ThreadLists* lists = my_lists;
@@ -105,7 +105,7 @@ void TrimThreadLists() noexcept;
 
 struct ThreadTotals {
   size_t bytes_listed;
-  int64_t small_hits, small_misses, middle_blocks, middle_in_use;
+  int64_t small_hits, small_misses, middle_hits, middle_misses, middle_in_use;
 };
 ThreadTotals GetThreadTotals() noexcept;
 

@@ -161,10 +161,11 @@ TEST_P(AllocatorStress, LosesNothingAndGivesItAllBack) {
     stress.Clear();
     TrimAllocator();
   };
+  auto duration = Duration() / static_cast<int>(std::size(kModes));
   // Once for what is never given back: stacks, tables, the first page of each slab.
-  run(Duration() / 20);
+  run(duration / 6);
   size_t resident = ResidentBytes();
-  run(Duration() / static_cast<int>(std::size(kModes)));
+  run(duration - duration / 6);
   EXPECT_EQ(stress.damage(), 0u);
   EXPECT_GT(stress.steps(), 1000u);
   EXPECT_EQ(GetAllocatorStats().bytes_in_use, in_use);

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "storage/allocator.h"
 #include "storage/allocator_settings.h"
-#include "storage/large_block_cache.h"
+#include "storage/large_blocks.h"
+#include "storage/middle_blocks.h"
 
 namespace hurray {
 
@@ -66,13 +68,16 @@ inline size_t GivenAlignment(size_t size) {
   return size >= kSmallestLarge ? kLargeBlockAlignment : kBlockAlignment;
 }
 
-// Bytes of memory that this process has, not counting what only has addresses.
-inline size_t ResidentBytes() {
+// Bytes that have an address in this process, and those of them that have memory.
+inline std::pair<size_t, size_t> ProcessBytes() {
   std::ifstream file("/proc/self/statm");
   size_t total = 0, resident = 0;
   file >> total >> resident;
-  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return {total * page, resident * page};
 }
+inline size_t AddressBytes() { return ProcessBytes().first; }
+inline size_t ResidentBytes() { return ProcessBytes().second; }
 
 inline bool SwitchedOn(const char* variable) {
   const char* text = std::getenv(variable);

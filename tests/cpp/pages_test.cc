@@ -88,11 +88,12 @@ TEST_P(Pages, ReadAsZeroOnceTheyWereDropped) {
 }
 
 TEST_P(Pages, AreSeenToBeThereOrNot) {
+  if (GetParam().settings.portable) GTEST_SKIP() << "the system does not tell";
   size_t page = PageSize();
   std::byte* start = MapPages(2 * page, 0, page);
   start[1] = std::byte{1};
-  EXPECT_TRUE(IsResident(start + 100));
-  EXPECT_EQ(IsResident(start + page + 100), GetParam().settings.portable);
+  EXPECT_EQ(IsResident(start + 100), true);
+  EXPECT_EQ(IsResident(start + page + 100), false);
   UnmapPages(start, 2 * page);
 }
 

@@ -354,6 +354,37 @@ def test_without_numpy_entering_is_an_import_error():
     assert run_python(program) == "No module named 'numpy'\n" * 2
 
 
+def test_a_numpy_too_old_for_handlers_is_unsupported():
+    # The two functions that tell NumPy 1.21's versions, in the places that NumPy gives them.
+    program = """
+    import ctypes, sys, types
+
+    table = (ctypes.c_void_p * 400)()
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)
+    functions = {0: version(lambda: 0x1000009), 211: version(lambda: 0xE)}
+    for slot, function in functions.items():
+        table[slot] = ctypes.cast(function, ctypes.c_void_p).value
+    make_capsule = ctypes.pythonapi.PyCapsule_New
+    make_capsule.restype = ctypes.py_object
+    make_capsule.argtypes = [ctypes.c_void_p] * 3
+    for name in ("numpy", "numpy.core", "numpy.core._multiarray_umath"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = []
+    sys.modules[name]._ARRAY_API = make_capsule(ctypes.addressof(table), None, None)
+
+    import hurray
+    block = hurray.aligned_allocator()
+    for _ in range(2):
+        try:
+            block.__enter__()
+        except hurray.UnsupportedError as error:
+            print(error)
+    """
+    assert run_python(program) == (
+        "aligned_allocator needs NumPy 1.22 or newer, which lets others allocate\n" * 2
+    )
+
+
 # ---- arrays that outlive things
 
 
@@ -481,6 +512,31 @@ def test_free_gets_null_from_sort_argsort_and_partition(count):
         ordered = values.copy()
         ordered.sort()
         assert list(ordered) == expected
+
+
+@pytest.mark.parametrize("kind", ["sort", "argsort", "partition"])
+def test_scratch_memory_of_sorting_comes_from_the_handler(kind):
+    values = np.random.default_rng(0).random((100, 1000))
+    # Along an axis that is not contiguous: each column is copied out and back.
+    work = {
+        "sort": lambda: values.sort(axis=0),
+        "argsort": lambda: values.argsort(axis=0),
+        "partition": lambda: values.partition(5, axis=0),
+    }[kind]
+
+    def blocks(function, *args):
+        before = hurray.allocator_stats()
+        function(*args)
+        after = hurray.allocator_stats()
+        return sum(
+            sum(after[regime].values()) - sum(before[regime].values())
+            for regime in ("small", "middle", "large")
+        )
+
+    assert blocks(work) == 0
+    assert blocks(with_block, work) > (kind == "argsort")
+    if kind == "sort":
+        assert (np.diff(values, axis=0) >= 0).all()
 
 
 def test_free_gets_wrong_sizes_from_empty_and_resized_arrays():
