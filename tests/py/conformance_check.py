@@ -17,28 +17,8 @@ import model
 import numpy as np
 import wire
 from arrays import SAME_MEMORY_TYPES
-from features import needs
 
 import hurray
-
-# What an artefact with a feature takes of the API.
-NEEDED = {
-    "layout:tiled": "TiledLayout",
-    "layout:morton": "MortonLayout",
-    "layout:hilbert": "HilbertLayout",
-    "layout:coo": "CooLayout",
-    "layout:csr": "CsrLayout",
-    "layout:csc": "CscLayout",
-    "layout:csf": "CsfLayout",
-    "layout:block_paged": "BlockPagedLayout",
-    "layout:composite": "Composite",
-    "layout:extension": "PrivateExtensionLayout",
-    "quant": "PerBlockAffine",
-    "statistics": "Statistics",
-    "shard": "Shard",
-    "kind:file": "load",
-    "kind:stream": "StreamReader",
-}
 
 
 @dataclass(frozen=True)
@@ -49,11 +29,6 @@ class Artefact:
     @property
     def data(self):
         return self.path.read_bytes()
-
-    @property
-    def needs(self):
-        features = [f.split(":")[0] for f in self.side["features"]] + self.side["features"]
-        return needs(*{NEEDED[f] for f in features if f in NEEDED})
 
 
 def artefacts(corpus):

@@ -1,10 +1,7 @@
 """The same tensors give the same bytes, whatever the process and wherever they lie in memory."""
 
 import pytest
-from features import needs
 from subprocesses import run_python
-
-pytestmark = needs("save", "StreamWriter", "from_numpy")
 
 # Arrays of every type, a file and a stream of them, and what is read back of both.
 PROGRAM = """

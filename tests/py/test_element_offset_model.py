@@ -5,7 +5,6 @@ import math
 
 import model
 import pytest
-from features import needs
 from from_model import hurray_layout
 from model import (
     BlockPaged,
@@ -154,11 +153,6 @@ def test_the_model_gives_the_worked_pages():
 # ---- hurray
 
 
-def needed(layout):
-    names = {Tiled: "TiledLayout", Morton: "MortonLayout", Hilbert: "HilbertLayout"}
-    return needs(*([names[type(layout)]] if type(layout) in names else []))
-
-
 DENSE = [
     (RowMajor(), (3, 4, 5)),
     (RowMajor(), ()),
@@ -188,10 +182,7 @@ DENSE = [
 
 @pytest.mark.parametrize(
     ("layout", "shape"),
-    [
-        pytest.param(*row, id=f"{row[0].name}-{i}", marks=needed(row[0]))
-        for i, row in enumerate(DENSE)
-    ],
+    [pytest.param(*row, id=f"{row[0].name}-{i}") for i, row in enumerate(DENSE)],
 )
 def test_dense_elements_lie_where_the_model_says(layout, shape):
     data = bytes(model.data_size(layout, shape, 8))
@@ -215,26 +206,21 @@ def sparse_tensor(layout, buffers, shape):
 @pytest.mark.parametrize(
     ("layout", "buffers"),
     [
-        pytest.param(
-            Coo(4), Coo.buffers(STORED, SPARSE_SHAPE, 8), id="coo", marks=needs("CooLayout")
-        ),
+        pytest.param(Coo(4), Coo.buffers(STORED, SPARSE_SHAPE, 8), id="coo"),
         pytest.param(
             Coo(4, True),
             Coo.buffers(dict(sorted(STORED.items())), SPARSE_SHAPE, 8),
             id="coo-sorted",
-            marks=needs("CooLayout"),
         ),
         pytest.param(
             Compressed(4),
             Compressed.buffers(STORED, SPARSE_SHAPE, 8),
             id="csr",
-            marks=needs("CsrLayout"),
         ),
         pytest.param(
             Compressed(4, 1),
             Compressed.buffers(STORED, SPARSE_SHAPE, 8, 1),
             id="csc",
-            marks=needs("CscLayout"),
         ),
     ],
 )
@@ -250,7 +236,6 @@ def test_sparse_elements_lie_where_the_model_says(layout, buffers):
             assert model.code_at(buffers[0], 8, offset) == STORED[index]
 
 
-@needs("CsfLayout")
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 0, 2), (2, 1, 0)], ids=str)
 def test_fibers_lie_where_the_model_says(order):
     shape, layout = (3, 2, 4), Csf(4, order)
@@ -263,7 +248,6 @@ def test_fibers_lie_where_the_model_says(order):
         assert code == STORED_CSF.get(index), index
 
 
-@needs("CsfLayout")
 def test_an_empty_tree_stores_nothing():
     buffers = Csf.buffers({}, (3, 2, 4), 8, (2, 0, 1))
     assert [model.read_u64s(b) for b in buffers[1::2]] == [[0, 0], [0], [0]]
@@ -305,7 +289,6 @@ def test_dynamic_shapes_have_no_addresses(shape):
         row_major(shape).element_offset((0, 0))
 
 
-@needs("BlockPagedLayout")
 def test_pages_have_no_addresses_by_index():
     pages = BlockPaged(page_size=4, num_pages=6, num_seqs=2)
     tensor = hurray.Tensor(
@@ -319,7 +302,6 @@ def test_pages_have_no_addresses_by_index():
         tensor.element_offset((0, 0, 0))
 
 
-@needs("PrivateExtensionLayout")
 def test_private_layouts_have_no_addresses():
     layout = hurray.PrivateExtensionLayout(0xF0, 7)
     tensor = hurray.Tensor(bytes(4), hurray.int8, (4,), layout=layout)
@@ -327,7 +309,6 @@ def test_private_layouts_have_no_addresses():
         tensor.element_offset((0,))
 
 
-@needs("CsrLayout")
 @pytest.mark.parametrize(
     ("pointers", "columns"),
     [

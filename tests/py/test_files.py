@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 import wire
 from arrays import NUMPY_TYPES, address_of, array_at, dtype_id, random_array
-from features import needs
 from subprocesses import run_python
 
 import hurray
-
-pytestmark = needs("save", "load", "load_kv")
 
 
 def tensor(values, dtype=np.float32):
@@ -91,7 +88,6 @@ def test_dynamic_shapes_come_back(path):
     assert hurray.load(path)["t"].shape == (None, 4)
 
 
-@needs("CsrLayout")
 def test_several_buffers_come_back(path):
     buffers = [bytes(range(8)), struct.pack("<2Q", 1, 0), struct.pack("<4Q", 0, 1, 2, 2)]
     csr = hurray.Tensor(
@@ -104,7 +100,6 @@ def test_several_buffers_come_back(path):
         assert [bits(loaded.buffer(i)) for i in range(3)] == buffers
 
 
-@needs("PerChannelAffine", "Statistics", "Shard")
 def test_sections_come_back(path):
     tensor = hurray.Tensor(
         bytes(8),
@@ -700,7 +695,6 @@ def test_other_objects_cannot_be_saved(path, value):
     assert not path.exists()
 
 
-@needs("asarray")
 def test_arrays_are_taken_as_they_are(path):
     array = array_at(16, np.arange(6, dtype=np.int32).reshape(2, 3))
     hurray.save(path, {"array": array, "column-major": np.asfortranarray(array)})
@@ -709,7 +703,6 @@ def test_arrays_are_taken_as_they_are(path):
     assert np.asarray(loaded["column-major"]).tolist() == array.tolist()
 
 
-@needs("asarray", "from_torch")
 def test_torch_tensors_are_taken_as_they_are(path):
     torch = pytest.importorskip("torch")
     hurray.save(path, {"t": torch.arange(6).reshape(2, 3)})
@@ -881,7 +874,6 @@ def group(*members):
     return hurray.Composite("group", shape=[], dtype=hurray.int8, members=members)
 
 
-@needs("Composite")
 @pytest.mark.parametrize("mapped", [True, False], ids=["mapped", "in-memory"])
 def test_composites_come_back_under_their_own_name(path, mapped):
     whole = rows(1, 2)
@@ -892,7 +884,6 @@ def test_composites_come_back_under_their_own_name(path, mapped):
     assert [np.asarray(m)[0, 0] for m in loaded["w"].members] == [1, 2]
 
 
-@needs("Composite")
 def test_composites_nest(path):
     nested = group(tensor([1]), group(tensor([2]), rows(3, 4)), tensor([5]))
     hurray.save(path, {"w": nested})
@@ -901,7 +892,6 @@ def test_composites_nest(path):
     assert np.asarray(loaded.members[1].members[1].members[1])[0, 0] == 4
 
 
-@needs("Composite")
 def test_members_have_names_of_their_own(path):
     hurray.save(path, {"w": group(tensor([1]), group(tensor([2]), tensor([3])))})
     chosen = hurray.load(path, names=["w.1.0", "w.0"])
@@ -913,7 +903,6 @@ def test_members_have_names_of_their_own(path):
     assert both["w.1"].member_count == 2
 
 
-@needs("Composite")
 def test_roles_belong_to_the_composite(path):
     base = hurray.Tensor(bytes(4), hurray.int8, [4], shard=hurray.Shard([4], [0]))
     fix = hurray.Tensor(bytes(2), hurray.int8, [2], shard=hurray.Shard([4], [1]))
@@ -928,7 +917,6 @@ def test_roles_belong_to_the_composite(path):
     assert hurray.load(again)["base"].descriptor == base.descriptor
 
 
-@needs("Composite")
 def test_the_bytes_of_composites_are_those_of_the_format(path):
     hurray.save(path, {"w": rows(1, 2)})
     parts = [
@@ -941,7 +929,6 @@ def test_the_bytes_of_composites_are_those_of_the_format(path):
     assert path.read_bytes() == expected
 
 
-@needs("Composite")
 def test_heads_may_be_padded(path):
     """The reference implementation pads them."""
     parts = [
@@ -953,7 +940,6 @@ def test_heads_may_be_padded(path):
     assert [bits(m) for m in hurray.load(path)["w"].members] == [b"a", b"b"]
 
 
-@needs("Composite")
 @pytest.mark.parametrize("other", ["w.0", "w.1"])
 def test_names_of_members_are_taken(path, other):
     for tensors in ({"w": rows(1, 2), other: tensor([1])}, {other: tensor([1]), "w": rows(1, 2)}):
@@ -962,7 +948,6 @@ def test_names_of_members_are_taken(path, other):
     assert not path.exists()
 
 
-@needs("Composite")
 def test_names_that_only_look_like_those_of_members_are_free(path):
     hurray.save(
         path, {"w": rows(1, 2), "w.2": tensor([1]), "w.00": tensor([2]), "v.0": tensor([3])}
@@ -970,7 +955,6 @@ def test_names_that_only_look_like_those_of_members_are_free(path):
     assert list(hurray.load(path)) == ["w", "w.2", "w.00", "v.0"]
 
 
-@needs("Composite")
 def test_the_name_of_a_member_may_be_too_long(path):
     with pytest.raises(hurray.FileError):
         hurray.save(path, {"n" * 65534: group(tensor([1]))})
@@ -979,7 +963,6 @@ def test_the_name_of_a_member_may_be_too_long(path):
 PART = wire.tensor("int8", (1,), b"a", shard=wire.shard((2,), (0,)))
 
 
-@needs("Composite")
 @pytest.mark.parametrize(
     ("members", "count"),
     [
@@ -1000,7 +983,6 @@ def test_composites_that_are_none_are_refused(path, members, count):
 # ---- permissive
 
 
-@needs("UnknownLayout")
 @pytest.mark.parametrize("mapped", [True, False], ids=["mapped", "in-memory"])
 def test_an_unknown_layout_is_read_only_on_demand(path, mapped):
     known = wire.tensor("int8", (4,), b"abcd")

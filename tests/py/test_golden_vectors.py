@@ -6,7 +6,6 @@ import model
 import numpy as np
 import pytest
 import wire
-from features import needs
 from wire import Descriptor, Handle
 
 import hurray
@@ -27,23 +26,19 @@ DESCRIPTORS = {
     "morton_f32_4x4": (
         Descriptor("float32", (4, 4), model.Morton((2, 2)), (Handle(64),)),
         "morton",
-        "MortonLayout",
     ),
     "empty_f32_0x4": (Descriptor("float32", (0, 4), handles=(Handle(0),)), "row_major"),
     "sharded_f32_8x4": (
         Descriptor("float32", (8, 4), handles=(Handle(128),), shard=wire.shard((8, 8), (0, 4))),
         "row_major",
-        "Shard",
     ),
     "csr_f32_3x3": (
         Descriptor("float32", (3, 3), model.Compressed(2), (Handle(8), Handle(16), Handle(32))),
         "csr",
-        "CsrLayout",
     ),
     "composite_head_partition": (
         Descriptor("float32", (8, 8), model.CompositeHead("partition", 2)),
         "composite",
-        "CompositeLayout",
     ),
     "quant_per_block_int4_128x128": (
         Descriptor(
@@ -53,15 +48,14 @@ DESCRIPTORS = {
             quantization=wire.per_block(1, 128, 1, scale_type=1),
         ),
         "row_major",
-        "PerBlockAffine",
     ),
 }
 
 params = pytest.mark.parametrize(
     ("name", "expected", "layout"),
     [
-        pytest.param(name, expected, layout, id=name, marks=needs(*names))
-        for name, (expected, layout, *names) in DESCRIPTORS.items()
+        pytest.param(name, expected, layout, id=name)
+        for name, (expected, layout) in DESCRIPTORS.items()
     ],
 )
 
@@ -141,19 +135,16 @@ def test_the_parameters_of_layouts_are_those_of_the_manifest():
         assert layout("composite_head_partition") == hurray.CompositeLayout("partition", 2)
 
 
-@needs("PerBlockAffine")
 def test_the_quantization_is_that_of_the_manifest():
     scheme = hurray.Descriptor.decode(vector("quant_per_block_int4_128x128.bin")).quantization
     assert scheme == hurray.PerBlockAffine.symmetric(1, 128, 1, hurray.float16)
 
 
-@needs("Shard")
 def test_the_shard_is_that_of_the_manifest():
     shard = hurray.Descriptor.decode(vector("sharded_f32_8x4.bin")).shard
     assert shard == hurray.Shard([8, 8], [0, 4])
 
 
-@needs("save", "load")
 @pytest.mark.parametrize("mapped", [True, False], ids=["mapped", "in-memory"])
 def test_the_file_is_read_and_written_again_byte_for_byte(tmp_path, mapped):
     path = VECTORS / "basic.hrry"

@@ -3,10 +3,7 @@
 import confined
 import pytest
 import wire
-from features import needs
 from hostile import ACCEPTED, files, samples
-
-pytestmark = needs("load", "load_kv")
 
 FILE_VERDICTS = {"FileError", "InvalidDescriptorError", ACCEPTED}
 FEW_VALUES = [0x00, 0x01, 0x40, 0x7F, 0x80, 0xFF]
@@ -51,6 +48,5 @@ def test_every_byte_may_have_every_value(tmp_path, checksum):
 
 
 @pytest.mark.slow
-@needs(*samples.FULL)
 def test_every_changed_byte_of_a_file_of_all_sections_is_accepted_or_refused(tmp_path):
     check_changes(wire.container({"c": samples.full_item()}), FEW_VALUES, tmp_path)

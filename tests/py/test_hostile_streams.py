@@ -3,10 +3,7 @@
 import confined
 import pytest
 import wire
-from features import needs
 from hostile import ACCEPTED, descriptors, samples, streams
-
-pytestmark = needs("StreamReader", "Descriptor")
 
 STREAM_VERDICTS = {"StreamError", "InvalidDescriptorError", ACCEPTED}
 FEW_VALUES = [0x00, 0x01, 0x02, 0x40, 0x7F, 0x80, 0xF0, 0xFE, 0xFF]
@@ -66,13 +63,11 @@ def test_every_prefix_and_every_changed_byte_is_accepted_or_refused(tmp_path):
     assert verdicts["InvalidDescriptorError"] > 100
 
 
-@needs(*samples.FULL)
 def test_every_changed_byte_of_a_stream_of_all_sections_is_accepted_or_refused(tmp_path):
     verdicts = check_changes(wire.stream(samples.full_item()), FEW_VALUES, tmp_path)
     assert verdicts["cut: accepted"] == 1
 
 
 @pytest.mark.slow
-@needs(*samples.FULL)
 def test_every_byte_of_all_sections_may_have_every_value(tmp_path):
     check_changes(wire.stream(samples.full_item()), range(256), tmp_path)

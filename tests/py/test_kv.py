@@ -5,13 +5,10 @@ import math
 import numpy as np
 import pytest
 import wire
-from features import needs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hurray
-
-pytestmark = needs("save", "load_kv")
 
 
 @pytest.fixture
@@ -209,14 +206,12 @@ def test_any_metadata_comes_back(path, kv):
     assert path.read_bytes() == wire.container({}, kv)
 
 
-@needs("open")
 def test_open_files_have_it_too(path):
     hurray.save(path, {}, kv=VALUES)
     with hurray.open(path) as file:
         assert file.kv == VALUES
 
 
-@needs("dumps")
 def test_files_in_memory_have_it_too(path):
     hurray.save(path, {}, kv=VALUES)
     assert hurray.dumps({}, kv=VALUES) == path.read_bytes()

@@ -8,7 +8,6 @@ import model
 import numpy as np
 import pytest
 import wire
-from features import needs
 from from_model import hurray_layout
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,8 +26,6 @@ from model import (
 )
 
 import hurray
-
-pytestmark = needs("Descriptor", "StreamReader", "StreamWriter", "save", "load")
 
 LARGEST = 4096  # elements that a test's tensor may take, padding included
 
@@ -154,17 +151,6 @@ DENSE = {
     "tiled": tiled(),
     "morton": morton(),
     "hilbert": hilbert(),
-}
-CLASSES = {
-    "tiled": "TiledLayout",
-    "morton": "MortonLayout",
-    "hilbert": "HilbertLayout",
-    "coo": "CooLayout",
-    "csr": "CsrLayout",
-    "csc": "CscLayout",
-    "csf": "CsfLayout",
-    "block_paged": "BlockPagedLayout",
-    "private": "PrivateExtensionLayout",
 }
 
 # ---- types and sections
@@ -374,13 +360,7 @@ TENSORS = {
     "private": private(),
 }
 
-every_layout = pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=needs(*([CLASSES[kind]] if kind in CLASSES else [])))
-        for kind in TENSORS
-    ],
-)
+every_layout = pytest.mark.parametrize("kind", TENSORS)
 # An example takes tens of milliseconds, and there are many layouts.
 few = settings(
     max_examples=max(settings.default.max_examples // 4, 5),
@@ -591,7 +571,6 @@ def rebuilt(found):
     )
 
 
-@needs("Composite", "CsfLayout")
 @few
 @given(data=st.data())
 def test_composites_come_back_from_streams(data):
@@ -605,7 +584,6 @@ def test_composites_come_back_from_streams(data):
     assert written(*map(rebuilt, found)) == stream
 
 
-@needs("Composite", "CsfLayout")
 @few
 @given(data=st.data(), mapped=st.booleans())
 def test_composites_come_back_from_files(data, mapped, tmp_path):

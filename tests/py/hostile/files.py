@@ -8,12 +8,12 @@ from hostile import ACCEPTED, Input
 INPUTS = []
 
 
-def refused(name, attacks, data, *needs):
-    INPUTS.append(Input(name, attacks, data, ("FileError", "InvalidDescriptorError"), needs))
+def refused(name, attacks, data):
+    INPUTS.append(Input(name, attacks, data, ("FileError", "InvalidDescriptorError")))
 
 
-def accepted(name, attacks, data, *needs):
-    INPUTS.append(Input(name, attacks, data, (ACCEPTED,), needs))
+def accepted(name, attacks, data):
+    INPUTS.append(Input(name, attacks, data, (ACCEPTED,)))
 
 
 ONE = wire.tensor("float32", (2, 2), bytes(range(16)))
@@ -183,12 +183,12 @@ refused("data_in_the_index", "the index read as data", data_in_the_index())
 # ---- descriptors
 
 
-def descriptor(name, attacks, data, *needs):
+def descriptor(name, attacks, data):
     """The first descriptor replaced by one of the same length."""
     file = container()
     assert len(data) == file.index[0].descriptor_length
     file.tensors[: len(data)] = data
-    refused(f"descriptor_{name}", attacks, file.encode(), *needs)
+    refused(f"descriptor_{name}", attacks, file.encode())
 
 
 D = ONE.descriptor
@@ -222,7 +222,7 @@ PART = wire.tensor("float32", (1, 2), bytes(8), shard=wire.shard((2, 2), (0, 0))
 
 def composite(name, attacks, *members, count=None, rule="partition"):
     item = wire.composite(rule, "float32", (2, 2), *members, count=count)
-    refused(f"composite_{name}", attacks, Container({"w": item}).encode(), "Composite")
+    refused(f"composite_{name}", attacks, Container({"w": item}).encode())
 
 
 composite("gap", "elements that no member has", PART)
@@ -238,8 +238,8 @@ def deep(levels):
 
 
 for depth in (9, 200):
-    refused(f"composite_depth_{depth}", "the stack", deep(depth), "Composite")
-accepted("composite_depth_8", "a reader that gives up early", deep(8), "Composite")
+    refused(f"composite_depth_{depth}", "the stack", deep(depth))
+accepted("composite_depth_8", "a reader that gives up early", deep(8))
 
 # ---- metadata
 

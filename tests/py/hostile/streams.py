@@ -13,12 +13,12 @@ from hostile import ACCEPTED, Input
 INPUTS = []
 
 
-def refused(name, attacks, data, *needs):
-    INPUTS.append(Input(name, attacks, data, ("StreamError", "InvalidDescriptorError"), needs))
+def refused(name, attacks, data):
+    INPUTS.append(Input(name, attacks, data, ("StreamError", "InvalidDescriptorError")))
 
 
-def accepted(name, attacks, data, *needs):
-    INPUTS.append(Input(name, attacks, data, (ACCEPTED,), needs))
+def accepted(name, attacks, data):
+    INPUTS.append(Input(name, attacks, data, (ACCEPTED,)))
 
 
 ONE = wire.tensor("float32", (2, 2), bytes(range(16)))
@@ -99,7 +99,7 @@ def group(*members, **fields):
 
 
 def composite(name, attacks, data):
-    refused(f"composite_{name}", attacks, data, "Composite")
+    refused(f"composite_{name}", attacks, data)
 
 
 composite("torn_after_the_head", "members that do not come", partition(count=2))
@@ -160,7 +160,7 @@ def nested(depth):
 
 for depth in (9, 64, 65, 2000, 20_000, 200_000):
     composite(f"depth_{depth}", "the stack, by one call per level", nested(depth) + FRAME)
-accepted("composite_depth_8", "a reader that gives up early", nested(8) + FRAME, "Composite")
+accepted("composite_depth_8", "a reader that gives up early", nested(8) + FRAME)
 
 
 def slices(count, last_offset=None):
@@ -175,16 +175,16 @@ def slices(count, last_offset=None):
     return wire.stream(wire.composite("partition", "int8", parent, *rows))
 
 
-accepted("composite_of_5000", "time by the square of the members", slices(5000), "Composite")
+accepted("composite_of_5000", "time by the square of the members", slices(5000))
 composite("overlap_among_5000", "time by the square of the members", slices(5000, 17))
 
 # ---- what a tensor's own bytes claim; only validate_contents() looks
 
 
-def contents(name, attacks, item, *needs):
+def contents(name, attacks, item):
     verdicts = ("accepted, contents: InvalidDescriptorError",)
     data = wire.stream(item)
-    INPUTS.append(Input(f"contents_{name}", attacks, data, verdicts, (*needs, "Composite")))
+    INPUTS.append(Input(f"contents_{name}", attacks, data, verdicts))
 
 
 def coo(coordinates, is_sorted=False):
