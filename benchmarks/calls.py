@@ -12,6 +12,7 @@ start = -memory.__array_interface__["data"][0] % 64
 a = memory[start : start + 64].view(np.float32).reshape(4, 4)
 """
 TENSOR = f"{ARRAY}import hurray\nt = hurray.from_numpy(a)\n"
+TORCH = f"{ARRAY}import torch\nt = torch.from_numpy(a)\n"
 PROBES = f"{ARRAY}import sys\nsys.path.insert(0, probes_folder)\nimport hurray_probes as probes\n"
 BLOCKS = """
 import hurray
@@ -28,6 +29,8 @@ d = hurray.Tensor(bytes(48), hurray.float32, [3, 4]).descriptor
 data = d.encode()
 decode = hurray.Descriptor.decode
 """
+EXPORT = "{}.__dlpack__(max_version=(1, 0))"
+NOTHING = 'import tvm_ffi\nf = tvm_ffi.get_global_func("testing.nop")'
 
 
 def both(setup, statement):
@@ -67,10 +70,71 @@ CASES = [
         "numpy.asarray(t)",
         (
             *both(TENSOR + "f = np.asarray", "f(t)"),
-            Party("torch", ARRAY + "import torch\nt = torch.from_numpy(a)\nf = np.asarray", "f(t)"),
+            Party("torch", TORCH + "f = np.asarray", "f(t)"),
             Party("limit", PROBES + "t = probes.Holder(a)\nf = np.asarray", "f(t)"),
         ),
         {"limit": (1.5, 1.15)},
+    ),
+    Case(
+        "C3",
+        "t.__dlpack__(max_version=(1, 0))",
+        (
+            *both(TENSOR, EXPORT.format("t")),
+            Party("numpy", ARRAY, EXPORT.format("a")),
+            Party("torch", TORCH, EXPORT.format("t")),
+            Party("limit", PROBES + "t = probes.Holder(a)", EXPORT.format("t")),
+        ),
+        {"numpy": (0.7, 0.5)},
+    ),
+    Case(
+        "C4",
+        "numpy.from_dlpack(t)",
+        (
+            *both(TENSOR + "f = np.from_dlpack", "f(t)"),
+            Party("numpy", ARRAY + "f = np.from_dlpack", "f(a)"),
+            Party("torch", TORCH + "f = np.from_dlpack", "f(t)"),
+        ),
+        {"numpy": (1.1, 1.0)},
+    ),
+    Case(
+        "C5",
+        "torch.from_dlpack(t)",
+        (
+            *both(TENSOR + "import torch\nf = torch.from_dlpack", "f(t)"),
+            Party("numpy", ARRAY + "import torch\nf = torch.from_dlpack", "f(a)"),
+        ),
+        {"numpy": (1.05, 0.95)},
+    ),
+    Case(
+        "C6",
+        "from_dlpack(ndarray)",
+        (
+            *both(ARRAY + "import hurray\nf = hurray.from_dlpack", "f(a)"),
+            Party("numpy", ARRAY + "f = np.from_dlpack", "f(a)"),
+            Party("tvm-ffi", ARRAY + "import tvm_ffi\nf = tvm_ffi.from_dlpack", "f(a)"),
+            Party("limit", PROBES + "f = probes.wrap", "f(a)"),
+        ),
+        {"numpy": (0.25, 0.12)},
+    ),
+    Case(
+        "C7",
+        "from_dlpack(torch tensor)",
+        (
+            *both(TORCH + "import hurray\nf = hurray.from_dlpack", "f(t)"),
+            Party("numpy", TORCH + "f = np.from_dlpack", "f(t)"),
+            Party("tvm-ffi", TORCH + "import tvm_ffi\nf = tvm_ffi.from_dlpack", "f(t)"),
+        ),
+        {"tvm-ffi": (0.3, 0.2)},
+    ),
+    Case(
+        "C8",
+        "a function of tvm-ffi called with three tensors",
+        (
+            *both(TENSOR + NOTHING, "f(t, t, t)"),
+            Party("torch", TORCH + NOTHING, "f(t, t, t)"),
+            Party("tvm-ffi", ARRAY + NOTHING + "\nt = tvm_ffi.from_dlpack(a)", "f(t, t, t)"),
+        ),
+        {"torch": (1.1, 1.0)},
     ),
     Case("C9", "d.encode(), dense float32", both(DENSE, "d.encode()"), {"pyhurray": (0.5, 0.3)}),
     Case(

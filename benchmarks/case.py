@@ -18,7 +18,7 @@ class Party:
 
     @property
     def in_peer_environment(self):
-        return self.name not in ("hurray", "numpy", "limit", "torch")
+        return self.name not in ("hurray", "numpy", "limit", "torch", "tvm-ffi")
 
 
 @dataclass(frozen=True)

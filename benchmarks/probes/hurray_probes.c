@@ -84,14 +84,44 @@ static PyObject* Holder_array(PyObject* object, PyObject* const* args, Py_ssize_
   return view;
 }
 
+/* __dlpack__: C3. A managed tensor in one allocation, and a capsule that deletes it. */
+static void delete_export(PyObject* capsule) {
+  void* export = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+  Py_DECREF(*(PyObject**)export);
+  free(export);
+}
+
+static PyObject* Holder_dlpack(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                               PyObject* names) {
+  (void)args;
+  (void)count;
+  (void)names;
+  enum { kManagedTensorBytes = 80 };
+  Holder* self = (Holder*)object;
+  size_t shape_bytes = (size_t)self->ndim * sizeof(int64_t);
+  char* export = malloc(kManagedTensorBytes + 2 * shape_bytes);
+  if (export == NULL) return PyErr_NoMemory();
+  memset(export, 0, kManagedTensorBytes);
+  memcpy(export, &object, sizeof object);
+  memcpy(export + kManagedTensorBytes, self->shape, shape_bytes);
+  memcpy(export + kManagedTensorBytes + shape_bytes, self->shape, shape_bytes);
+  PyObject* capsule = PyCapsule_New(export, "dltensor_versioned", delete_export);
+  if (capsule == NULL) {
+    free(export);
+    return NULL;
+  }
+  Py_INCREF(object);
+  return capsule;
+}
+
 static PyMethodDef holder_methods[] = {
+    {"__dlpack__", (PyCFunction)(void*)Holder_dlpack, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__array__", (PyCFunction)(void*)Holder_array, METH_FASTCALL | METH_KEYWORDS, NULL},
     {0},
 };
 
 static PyTypeObject HolderType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "hurray_probes.Holder",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "hurray_probes.Holder",
     .tp_basicsize = sizeof(Holder),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = Holder_new,
@@ -105,8 +135,8 @@ static uint64_t read_u64(const uint8_t* bytes) {
   return value;
 }
 
-/* open_all(path, array): D1, D6. Maps a file of tensors, walks its index, looks at every descriptor,
-   and makes a dict of names to objects. Trusts the file. */
+/* open_all(path, array): D1, D6. Maps a file of tensors, walks its index, looks at every
+   descriptor, and makes a dict of names to objects. Trusts the file. */
 static PyObject* open_all(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   if (count != 2) {
     PyErr_SetString(PyExc_TypeError, "open_all(path, array)");
@@ -227,8 +257,8 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, .m_name = "hurray_probes", .m_size = -1, .m_methods = methods};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "hurray_probes", .m_size = -1,
+                                    .m_methods = methods};
 
 PyMODINIT_FUNC PyInit_hurray_probes(void) {
   import_array();
