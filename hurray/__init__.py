@@ -1,6 +1,5 @@
 """Produce, consume and hand over tensors in the Hurray interchange format without copying them."""
 
-from hurray import device, dtype
 from hurray._core import (
     MIN_BUFFER_ALIGNMENT,
     MXFP,
@@ -47,6 +46,7 @@ from hurray._core import (
     UnsupportedError,
     VerifyReport,
     __version__,
+    _dtypes,
     _FileNotFoundError,  # these two are found by name when they are unpickled
     _FilePermissionError,
     aligned_allocator,
@@ -85,22 +85,27 @@ from hurray._core import (
     zeros,
     zeros_like,
 )
-from hurray.dtype import (
-    bfloat16,
-    bool,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+
+# The types that most people need, at the top as well: hurray.float32, hurray.bool.
+globals().update({_dtype.name: _dtype for _dtype in _dtypes if _dtype.tier == 1})
 
 __all__ = [
-    name for name in dir() if not name.startswith("_") and name not in ("device", "dtype", "open")
+    name for name in dir() if not name.startswith("_") and name not in ("open", "dtype", "device")
 ] + ["__version__", "device", "dtype"]
+
+
+def __getattr__(name):
+    # These two modules are imported when they are first needed: it makes `import hurray` quicker.
+    if name == "device":
+        import hurray.device
+
+        return hurray.device
+    if name == "dtype":
+        import hurray.dtype
+
+        return hurray.dtype
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
