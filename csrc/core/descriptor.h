@@ -70,6 +70,11 @@ class TensorDescriptor {
                    uint64_t byte_offset = 0,
                    std::shared_ptr<const DescriptorSections> sections = nullptr) noexcept;
 
+  // A row-major one with one buffer and no sections, made in place: unchecked, too.
+  // REQUIRES: shape.size() <= kShortRank.
+  TensorDescriptor(ElementType dtype, ShapeView shape, const BufferHandle& buffer) noexcept
+      : shape_(shape), buffers_{buffer}, byte_offset_(0), dtype_(dtype) {}
+
   // Decodes the descriptor at the front of `bytes` and checks everything that it alone can tell;
   // bytes behind it are the caller's. Throws kInvalidDescriptor. Never reads past its declared
   // length nor allocates more than a small multiple of it.

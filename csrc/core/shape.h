@@ -15,8 +15,11 @@ inline constexpr size_t kMaxRank = 64;
 // The extent of a dimension that is not known yet.
 inline constexpr uint64_t kDynamicExtent = UINT64_MAX;
 
-using Shape = SmallVector<uint64_t, 8>;
-using Strides = SmallVector<int64_t, 8>;  // in elements
+// Up to this rank a shape needs no allocation.
+inline constexpr size_t kShortRank = 8;
+
+using Shape = SmallVector<uint64_t, kShortRank>;
+using Strides = SmallVector<int64_t, kShortRank>;  // in elements
 using ShapeView = std::span<const uint64_t>;
 using IndexView = std::span<const uint64_t>;  // one entry per dimension, each below its extent
 

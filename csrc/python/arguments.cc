@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace hurray {
 
@@ -10,7 +11,16 @@ namespace internal {
 
 namespace {
 
-std::string Quoted(const char* name) { return StrCat("'", name, "'"); }
+std::string Quoted(std::string_view name) { return StrCat("'", name, "'"); }
+
+// Nearly every keyword is plain ASCII, and then its length tells most names apart.
+bool IsNamed(PyObject* keyword, std::string_view name) {
+  if (PyUnicode_IS_COMPACT_ASCII(keyword) == 0) {
+    return PyUnicode_CompareWithASCIIString(keyword, name.data()) == 0;
+  }
+  return static_cast<size_t>(PyUnicode_GET_LENGTH(keyword)) == name.size() &&
+         std::memcmp(PyUnicode_1BYTE_DATA(keyword), name.data(), name.size()) == 0;
+}
 
 [[noreturn]] void ThrowTooManyPositional(const SignatureView& signature, size_t given) {
   ThrowTypeError(StrCat(signature.function, "() takes at most ", signature.positional,
@@ -19,7 +29,7 @@ std::string Quoted(const char* name) { return StrCat("'", name, "'"); }
 
 size_t FindParameter(const SignatureView& signature, PyObject* keyword) {
   for (size_t i = 0; i < signature.count; ++i) {
-    if (PyUnicode_CompareWithASCIIString(keyword, signature.names[i]) == 0) return i;
+    if (IsNamed(keyword, signature.names[i])) return i;
   }
   std::string text = "?";
   if (const char* utf8 = PyUnicode_AsUTF8(keyword)) {
@@ -96,6 +106,11 @@ PyObject* NewByVectorcall(PyTypeObject* type, PyObject* args, PyObject* kwargs) 
 template <typename Integer>
 Integer ToInteger(PyObject* object, std::string_view name) {
   using Limits = std::numeric_limits<Integer>;
+  if (std::is_signed_v<Integer> && PyLong_CheckExact(object)) {
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow == 0 && std::in_range<Integer>(value)) return static_cast<Integer>(value);
+  }
   Ref index = ToIndexObject(object, name);
   auto refuse = [&] {
     ThrowOutOfRange(name, index.get(), StrCat(+Limits::min()), StrCat(+Limits::max()));

@@ -25,7 +25,7 @@ namespace internal {
 // The names of a signature, without its length in the type.
 struct SignatureView {
   const char* function;
-  const char* const* names;
+  const std::string_view* names;
   size_t count;
   size_t positional;  // how many may be given by position
   size_t required;    // how many, counted from the first, must be given
@@ -67,7 +67,7 @@ class Signature {
 
  private:
   const char* function_;
-  const char* names_[N] = {};
+  std::string_view names_[N] = {};
   size_t required_;
   size_t positional_;
 };

@@ -113,6 +113,8 @@ CopyRequiredError
     If ``copy=False`` and the array is under-aligned or holds bools. A `BufferError`.
 BufferError
     If `array` is no NumPy array.
+ImportError
+    If NumPy is not installed.
 
 Notes
 -----
@@ -172,19 +174,18 @@ bool IsMasked(PyObject* array) {
 }  // namespace
 
 PyObject* RequireArray(PyObject* object, std::string_view name) {
-  if (NumpyIsLoaded()) {
-    RequireNumpy();
-    if (PyArray_Check(object)) {
-      if (!PyArray_CheckExact(object) && IsMasked(object)) {
-        throw Error(ErrorCode::kUnsupported,
-                    StrCat(name,
-                           " is a masked array, whose mask would be lost; pass "
-                           "array.filled() instead"));
-      }
-      return object;
-    }
+  RequireNumpy();
+  if (!PyArray_Check(object)) {
+    throw Error(ErrorCode::kBuffer,
+                StrCat(name, " must be a numpy.ndarray, not ", TypeName(object)));
   }
-  throw Error(ErrorCode::kBuffer, StrCat(name, " must be a numpy.ndarray, not ", TypeName(object)));
+  if (!PyArray_CheckExact(object) && IsMasked(object)) {
+    throw Error(ErrorCode::kUnsupported,
+                StrCat(name,
+                       " is a masked array, whose mask would be lost; pass "
+                       "array.filled() instead"));
+  }
+  return object;
 }
 
 TakenArray TakeArray(PyObject* object, std::optional<bool> copy, std::string_view name) {
@@ -223,7 +224,28 @@ Shape ShapeOfArray(PyObject* object) {
   return shape;
 }
 
+Ref TryShareAtOnce(ModuleState& state, PyObject* object) {
+  if (!NumpyIsReady() || !PyArray_CheckExact(object)) return Ref();
+  PyArrayObject* array = AsArray(object);
+  PyArray_Descr* descr = PyArray_DESCR(array);
+  auto element = SameFormOf(descr->type_num);
+  void* data = PyArray_DATA(array);
+  if (!element || !PyArray_ISNBO(descr->byteorder) || !PyArray_IS_C_CONTIGUOUS(array) ||
+      reinterpret_cast<uintptr_t>(data) % kMinBufferAlignment != 0) {
+    return Ref();
+  }
+  size_t size = element->bits() / 8;
+  auto rank = static_cast<size_t>(PyArray_NDIM(array));
+  const auto* extents = reinterpret_cast<const npy_uintp*>(PyArray_DIMS(array));
+  for (size_t k = 0; k < rank; ++k) size *= extents[k];
+  return NewDenseTensor(state, *element, {extents, rank},
+                        BorrowedBuffer(data, size, PyArray_ISWRITEABLE(array), object));
+}
+
 Ref WrapArray(ModuleState& state, PyObject* object, std::optional<bool> copy) {
+  if (copy != true) {
+    if (Ref tensor = TryShareAtOnce(state, object)) return tensor;
+  }
   TakenArray taken = TakeArray(object, copy, "array");
   uint64_t size = taken.buffer.size();
   return NewTensor(state, DenseDescriptor(taken.element, ShapeOfArray(object), size),
@@ -308,14 +330,14 @@ Ref TensorToArray(PyObject* self) {
     return UnpackedBools(*tensor, {shape.data(), descriptor.rank()});
   }
   const Buffer& memory = tensor->buffers[0];
-  const ExportStrides* strides = StridesOf(tensor);
+  Exports* exports = ExportsOf(tensor);
   Ref dtype = ArrayDtypeOf(descriptor.dtype());
   static uint8_t nothing;  // no elements, yet a null address would make NumPy allocate
   void* data = memory.data() == nullptr ? &nothing : memory.data() + descriptor.byte_offset();
   Ref array = Ref::Steal(
       PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release()),
                            static_cast<int>(descriptor.rank()), shape.data(),
-                           reinterpret_cast<const npy_intp*>(strides->bytes.get()), data,
+                           reinterpret_cast<const npy_intp*>(exports->byte_strides.data()), data,
                            memory.writable() ? NPY_ARRAY_WRITEABLE : 0, nullptr));
   // Steals the reference even where it fails.
   Checked(PyArray_SetBaseObject(AsArray(array.get()), Py_NewRef(self)));

@@ -23,7 +23,8 @@ std::optional<int> NumpyTypeOf(ElementType type) noexcept;
 // The extents of an array.
 Shape ShapeOfArray(PyObject* array);
 
-// Throws kBuffer unless `object` is a NumPy array, kUnsupported for a masked one. Returns it.
+// Throws kBuffer unless `object` is a NumPy array, kUnsupported for a masked one, PythonError
+// without NumPy. Returns it.
 PyObject* RequireArray(PyObject* object, std::string_view name);
 
 // The elements of an array, shared or copied (or packed) as `copy` says. Throws as from_numpy
@@ -33,6 +34,10 @@ struct TakenArray {
   Buffer buffer;
 };
 TakenArray TakeArray(PyObject* array, std::optional<bool> copy, std::string_view name);
+
+// What is usual, shared: exactly an ndarray, with elements in the format's own form and order, at
+// a multiple of 64. Null for all else, of which nothing is said.
+Ref TryShareAtOnce(ModuleState& state, PyObject* object);
 
 // from_numpy(object, copy=copy).
 Ref WrapArray(ModuleState& state, PyObject* object, std::optional<bool> copy);

@@ -110,21 +110,24 @@ void CheckContiguity(const TensorDescriptor& descriptor, const int64_t* strides,
 
 }  // namespace
 
-const ExportStrides* StridesOf(TensorObject* tensor) {
-  if (tensor->strides == nullptr) {
+Exports* ExportsOf(TensorObject* tensor) {
+  if (tensor->exports == nullptr) {
     size_t rank = tensor->descriptor.rank();
-    auto made = std::make_unique<ExportStrides>();
-    made->elements = std::make_unique<int64_t[]>(rank);
-    made->bytes = std::make_unique<Py_ssize_t[]>(rank);
-    if (!FillElementStrides(tensor->descriptor, {made->elements.get(), rank})) return nullptr;
+    auto made = std::make_unique<Exports>();
+    made->element_strides = Strides(rank);
+    made->byte_strides = SmallVector<Py_ssize_t, 8>(rank);
+    if (!FillElementStrides(tensor->descriptor, {made->element_strides.data(), rank})) {
+      return nullptr;
+    }
     auto width = static_cast<uint64_t>(tensor->descriptor.packing().group_bytes);
     for (size_t k = 0; k < rank; ++k) {
       // Wraps only for tensors without elements, whose strides nobody follows.
-      made->bytes[k] = static_cast<Py_ssize_t>(static_cast<uint64_t>(made->elements[k]) * width);
+      made->byte_strides[k] =
+          static_cast<Py_ssize_t>(static_cast<uint64_t>(made->element_strides[k]) * width);
     }
-    tensor->strides = std::move(made);
+    tensor->exports = std::move(made);
   }
-  return tensor->strides.get();
+  return tensor->exports.get();
 }
 
 int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
@@ -137,8 +140,8 @@ int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && !memory.writable()) {
       Refuse("the tensor's memory is read-only");
     }
-    const ExportStrides* strides = StridesOf(tensor);
-    CheckContiguity(descriptor, strides->elements.get(), flags);
+    Exports* exports = ExportsOf(tensor);
+    CheckContiguity(descriptor, exports->element_strides.data(), flags);
 
     bool with_shape = (flags & PyBUF_ND) == PyBUF_ND;
     bool with_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
@@ -155,7 +158,7 @@ int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     view->shape =
         with_shape ? reinterpret_cast<Py_ssize_t*>(const_cast<uint64_t*>(descriptor.shape().data()))
                    : nullptr;
-    view->strides = with_strides ? strides->bytes.get() : nullptr;
+    view->strides = with_strides ? exports->byte_strides.data() : nullptr;
     view->suboffsets = nullptr;
     view->internal = nullptr;
     view->obj = Py_NewRef(self);

@@ -50,14 +50,14 @@ int TensorBorrow(PyObject* object, HurrayDenseView* view) noexcept {
     TensorObject* tensor = TensorOf(object);
     const TensorDescriptor& descriptor = tensor->descriptor;
     CheckBorrowable(descriptor);
-    const ExportStrides* strides = StridesOf(tensor);
+    Exports* exports = ExportsOf(tensor);
     uint8_t* data = tensor->buffers[0].data();
     view->type_tag = descriptor.dtype().tag();
     view->read_only = tensor->buffers[0].writable() ? 0 : 1;
     view->rank = static_cast<uint16_t>(descriptor.rank());
     view->data = data == nullptr ? nullptr : data + descriptor.byte_offset();
     view->shape = descriptor.shape().data();
-    view->strides = strides->elements.get();
+    view->strides = exports->element_strides.data();
     return 0;
   });
 }

@@ -19,4 +19,15 @@ inline bool InterpreterIsGone() noexcept {
 #endif
 }
 
+// Whether an int is positive and so small that CPython keeps it in one digit; looks at nothing but
+// the object's head.
+inline bool IsSmallPositive(PyObject* exact_int) noexcept {
+#if PY_VERSION_HEX >= 0x030C0000
+  auto* integer = reinterpret_cast<PyLongObject*>(exact_int);
+  return PyUnstable_Long_IsCompact(integer) != 0 && PyUnstable_Long_CompactValue(integer) > 0;
+#else
+  return Py_SIZE(exact_int) == 1;
+#endif
+}
+
 }  // namespace hurray

@@ -52,12 +52,12 @@ Ref RowMajorCopy(PyObject* self) {
   const TensorDescriptor& descriptor = tensor->descriptor;
   size_t width = descriptor.packing().group_bytes;
   size_t size = static_cast<size_t>(ElementCount(descriptor.shape()).value()) * width;
-  const ExportStrides* strides = StridesOf(tensor);
+  Exports* exports = ExportsOf(tensor);
   Buffer copy = Buffer::Allocate(size);
   const uint8_t* first = tensor->buffers[0].data() + descriptor.byte_offset();
   WithoutGilIfLarge(size, [&] {
-    GatherElements(first, descriptor.shape(), {strides->bytes.get(), descriptor.rank()}, width,
-                   copy.data());
+    GatherElements(first, descriptor.shape(), {exports->byte_strides.data(), descriptor.rank()},
+                   width, copy.data());
   });
   return NewTensor(
       StateOf(Py_TYPE(self)),
@@ -70,12 +70,13 @@ void UnpackBoolsTo(TensorObject& tensor, uint8_t* out) {
   auto count = static_cast<size_t>(ElementCount(descriptor.shape()).value());
   if (count == 0) return;
   const uint8_t* first = tensor.buffers[0].data() + descriptor.byte_offset();
-  const ExportStrides* strides = StridesOf(&tensor);
+  Exports* exports = ExportsOf(&tensor);
   WithoutGilIfLarge(count, [&] {
     if (std::holds_alternative<RowMajorLayout>(descriptor.layout())) {
       UnpackBools(first, count, out);
     } else {
-      GatherBools(first, descriptor.shape(), {strides->elements.get(), descriptor.rank()}, out);
+      GatherBools(first, descriptor.shape(), {exports->element_strides.data(), descriptor.rank()},
+                  out);
     }
   });
 }

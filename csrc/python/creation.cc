@@ -89,6 +89,9 @@ Ref NewDense(ModuleState& state, const Target& target, Shape shape, const char* 
     WithoutGilIfLarge(memory.size(),
                       [&] { write(std::span(memory.data(), memory.size()), *count); });
   }
+  if (target.device == state.cpu_device) {
+    return NewDenseTensor(state, target.dtype, {shape.data(), shape.size()}, std::move(memory));
+  }
   return NewTensor(state, DenseDescriptor(target.dtype, std::move(shape), *size, device),
                    std::move(memory), target.device);
 }

@@ -40,6 +40,8 @@ std::optional<DLDataType> DlpackTypeOf(ElementType type) noexcept {
 }
 
 std::optional<ElementType> ElementTypeOfDlpack(DLDataType type) noexcept {
+  // The first to be looked for, as it is what most tensors have.
+  if (type.code == kDLFloat && type.bits == 32 && type.lanes == 1) return ElementTypes::kFloat32;
   for (const TypePair& pair : kPairs) {
     if (pair.code == type.code && pair.bits == type.bits && type.lanes == 1) return pair.element;
   }

@@ -36,10 +36,8 @@ int AddDlpackExport(PyObject* module, ModuleState& state);
 // A managed tensor that holds a reference to `tensor`; whoever gets it calls its deleter once, on
 // any thread. `flags` are DLPack's. Throws as `__dlpack__` does.
 DLManagedTensorVersioned* ExportManaged(PyObject* tensor, uint64_t flags);
-// The same memory, described without any allocation; valid while the tensor lives.
-void FillDlTensor(PyObject* tensor, DLTensor& out);
-// Throws unless the tensor's memory can be handed out as it is.
-void CheckDlpackExportable(PyObject* tensor);
+// The same memory, described; valid while the tensor lives.
+const DLTensor& DlTensorOf(PyObject* tensor);
 // A capsule that runs the deleter unless a consumer takes the managed tensor out of it.
 Ref WrapManaged(DLManagedTensorVersioned* managed);
 
@@ -64,5 +62,8 @@ Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy)
 int AddDlpackExchange(PyObject* module, ModuleState& state);
 // The exchange API that a type offers, if its version can be used; nullptr otherwise.
 const DLPackExchangeAPI* ExchangeApiOf(ModuleState& state, PyTypeObject* type);
+// The truth of an object's attribute `requires_grad`; false if it has none. Quick for an object of
+// the type last asked for its exchange API.
+bool RequiresGrad(const ModuleState& state, PyObject* object);
 
 }  // namespace hurray

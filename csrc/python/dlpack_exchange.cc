@@ -43,12 +43,12 @@ int ManagedFromPyObject(void* object, DLManagedTensorVersioned** out) noexcept {
 
 int DlTensorFromPyObject(void* object, DLTensor* out) noexcept {
   return ForOurTensor(object, [&](PyObject* tensor) {
-    CheckDlpackExportable(tensor);
+    const DLTensor& described = DlTensorOf(tensor);
     if (!IsWritable(*TensorOf(tensor))) {
       throw Error(ErrorCode::kNotExportable,
                   "the memory is read-only, which a bare DLTensor cannot tell");
     }
-    FillDlTensor(tensor, *out);
+    *out = described;
   });
 }
 
@@ -154,6 +154,14 @@ const DLPackExchangeAPI kExchangeApi = {
     CurrentWorkStream,
 };
 
+// An attribute, None if there is none.
+Ref GetOrNone(PyObject* object, const char* name) {
+  Ref found = Ref::StealOrNull(PyObject_GetAttrString(object, name));
+  if (found) return found;
+  if (!ClearIf(PyExc_AttributeError)) throw PythonError();
+  return Ref::None();
+}
+
 const DLPackExchangeAPI* UsableApi(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kApiCapsule) == 0) return nullptr;
   auto* header =
@@ -170,17 +178,32 @@ const DLPackExchangeAPI* ExchangeApiOf(ModuleState& state, PyTypeObject* type) {
   auto* key = reinterpret_cast<PyObject*>(type);
   if (state.exchange_type != key) {
     // Looked up on the type, as the protocol asks; one type at a time is the usual case.
-    Ref capsule = Ref::StealOrNull(PyObject_GetAttrString(key, kApiAttribute));
-    if (!capsule) {
-      if (!ClearIf(PyExc_AttributeError)) throw PythonError();
-      capsule = Ref::None();
-    }
-    Ref old_type = Ref::StealOrNull(state.exchange_type);
+    Ref capsule = GetOrNone(key, kApiAttribute);
+    Ref requires_grad = GetOrNone(key, "requires_grad");
+    // Nothing below runs Python code before all of it is in place.
+    Ref old_type = Ref::StealOrNull(std::exchange(state.exchange_type, Py_NewRef(key)));
     Ref old_capsule = Ref::StealOrNull(state.exchange_capsule);
-    state.exchange_type = Py_NewRef(key);
+    Ref old_requires_grad = Ref::StealOrNull(state.exchange_requires_grad);
+    state.exchange_api = capsule.get() == Py_None ? nullptr : UsableApi(capsule.get());
     state.exchange_capsule = capsule.release();
+    state.exchange_requires_grad = requires_grad.release();
   }
-  return state.exchange_capsule == Py_None ? nullptr : UsableApi(state.exchange_capsule);
+  return static_cast<const DLPackExchangeAPI*>(state.exchange_api);
+}
+
+bool RequiresGrad(const ModuleState& state, PyObject* object) {
+  // The type's own descriptor spares the search for the name.
+  Ref descriptor = Ref::Borrow(state.exchange_requires_grad);
+  Ref answer;
+  if (state.exchange_type == reinterpret_cast<PyObject*>(Py_TYPE(object)) &&
+      Py_TYPE(descriptor.get()) == &PyGetSetDescr_Type) {
+    const PyGetSetDef* attribute =
+        reinterpret_cast<PyGetSetDescrObject*>(descriptor.get())->d_getset;
+    answer = Ref::Steal(attribute->get(object, attribute->closure));
+  } else {
+    answer = GetOrNone(object, "requires_grad");
+  }
+  return Checked(PyObject_IsTrue(answer.get())) == 1;
 }
 
 int AddDlpackExchange(PyObject*, ModuleState& state) {

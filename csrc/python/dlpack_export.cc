@@ -1,6 +1,7 @@
 // Tensors handed out through DLPack: `__dlpack__` and what the exchange API needs.
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "core/addressing.h"
@@ -88,7 +89,19 @@ namespace {
   throw Error(ErrorCode::kNotExportable, reason);
 }
 
-void DeleteVersioned(DLManagedTensorVersioned* self) noexcept {
+// ---- managed tensors, which hold a reference to the tensor
+
+// In the tensor's own memory.
+void DeleteInPlace(DLManagedTensorVersioned* self) noexcept {
+  auto* tensor = static_cast<PyObject*>(self->manager_ctx);
+  if (InterpreterIsGone()) return;
+  WithGilFromAnyThread([&] {
+    TensorOf(tensor)->exports->managed_is_used = false;
+    Py_DECREF(tensor);
+  });
+}
+
+void DeleteAllocated(DLManagedTensorVersioned* self) noexcept {
   DropFromAnyThread(static_cast<PyObject*>(self->manager_ctx));
   std::free(self);
 }
@@ -105,16 +118,30 @@ Managed* AllocateManaged() {
   return new (memory) Managed{};
 }
 
-// Runs the deleter of a capsule that nobody consumed: a consumer changes the name first.
+// Whether nobody has consumed a capsule of ours: a consumer changes the name. The text is read only
+// if it is not our own.
+bool IsUnused(PyObject* capsule, const char* name) noexcept {
+  const char* now = PyCapsule_GetName(capsule);
+  return now == name || (now != nullptr && std::strcmp(now, name) == 0);
+}
+
+// Run the deleter of a capsule that nobody consumed. They have the lock, as all destructors of
+// objects.
 void DestroyVersionedCapsule(PyObject* capsule) noexcept {
-  if (PyCapsule_IsValid(capsule, kVersionedCapsule) == 0) return;
+  if (!IsUnused(capsule, kVersionedCapsule)) return;
   auto* managed =
       static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, kVersionedCapsule));
-  managed->deleter(managed);
+  if (managed->deleter == DeleteInPlace) {
+    auto* tensor = static_cast<PyObject*>(managed->manager_ctx);
+    TensorOf(tensor)->exports->managed_is_used = false;
+    Py_DECREF(tensor);
+  } else {
+    managed->deleter(managed);
+  }
 }
 
 void DestroyLegacyCapsule(PyObject* capsule) noexcept {
-  if (PyCapsule_IsValid(capsule, kLegacyCapsule) == 0) return;
+  if (!IsUnused(capsule, kLegacyCapsule)) return;
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kLegacyCapsule));
   managed->deleter(managed);
 }
@@ -125,13 +152,14 @@ bool IsVersioned(PyObject* max_version) {
     ThrowTypeError(
         StrCat("max_version must be a tuple of two integers, not ", TypeName(max_version)));
   }
-  auto major = ToInteger<int64_t>(PyTuple_GET_ITEM(max_version, 0), "max_version[0]");
-  ToInteger<int64_t>(PyTuple_GET_ITEM(max_version, 1), "max_version[1]");
-  return major >= 1;
+  PyObject* major = PyTuple_GET_ITEM(max_version, 0);
+  PyObject* minor = PyTuple_GET_ITEM(max_version, 1);
+  if (!PyLong_CheckExact(minor)) ToInteger<int64_t>(minor, "max_version[1]");
+  return (PyLong_CheckExact(major) && IsSmallPositive(major)) ||
+         ToInteger<int64_t>(major, "max_version[0]") >= 1;
 }
 
 void CheckWantedDevice(PyObject* self, PyObject* wanted) {
-  if (NoneToNull(wanted) == nullptr) return;
   if (!PyTuple_Check(wanted) || PyTuple_GET_SIZE(wanted) != 2) {
     ThrowTypeError(StrCat("dl_device must be a tuple of two integers, not ", TypeName(wanted)));
   }
@@ -146,8 +174,9 @@ void CheckWantedDevice(PyObject* self, PyObject* wanted) {
 
 }  // namespace
 
-void CheckDlpackExportable(PyObject* self) {
-  const TensorDescriptor& descriptor = TensorOf(self)->descriptor;
+namespace {
+
+void CheckExportable(const TensorDescriptor& descriptor) {
   CheckSynced(descriptor, ErrorCode::kNotExportable);
   const Layout& layout = descriptor.layout();
   std::string name(LayoutName(layout));
@@ -176,31 +205,46 @@ void CheckDlpackExportable(PyObject* self) {
   }
 }
 
-void FillDlTensor(PyObject* self, DLTensor& out) {
+DLTensor Describe(const TensorObject& tensor, int64_t* strides) noexcept {
+  const TensorDescriptor& descriptor = tensor.descriptor;
+  uint8_t* data = tensor.buffers[0].data();
+  return {
+      .data = HasZeroExtent(descriptor.shape()) ? nullptr : data + descriptor.byte_offset(),
+      .device = {kDLCPU, 0},
+      .ndim = static_cast<int32_t>(descriptor.rank()),
+      .dtype = *DlpackTypeOf(descriptor.dtype()),
+      // Same width and, checked before, same values; the tensor outlives what points at it.
+      .shape = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(descriptor.shape().data())),
+      .strides = strides,
+      .byte_offset = 0,
+  };
+}
+
+}  // namespace
+
+const DLTensor& DlTensorOf(PyObject* self) {
   TensorObject* tensor = TensorOf(self);
-  const TensorDescriptor& descriptor = tensor->descriptor;
-  const ExportStrides* strides = StridesOf(tensor);
-  uint8_t* data = tensor->buffers[0].data();
-  out.data = HasZeroExtent(descriptor.shape()) ? nullptr : data + descriptor.byte_offset();
-  out.device = {kDLCPU, 0};
-  out.ndim = static_cast<int32_t>(descriptor.rank());
-  out.dtype = *DlpackTypeOf(descriptor.dtype());
-  // Same width and, checked before, same values; the tensor outlives what points at it.
-  out.shape = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(descriptor.shape().data()));
-  out.strides = strides->elements.get();
-  out.byte_offset = 0;
+  Exports* exports = tensor->exports.get();
+  if (exports == nullptr || !exports->dlpack) {
+    CheckExportable(tensor->descriptor);
+    exports = ExportsOf(tensor);
+    exports->dlpack = Describe(*tensor, exports->element_strides.data());
+  }
+  return *exports->dlpack;
 }
 
 DLManagedTensorVersioned* ExportManaged(PyObject* self, uint64_t flags) {
-  CheckDlpackExportable(self);
+  const DLTensor& described = DlTensorOf(self);
   if (!IsWritable(*TensorOf(self))) flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
-  DLTensor described;
-  FillDlTensor(self, described);
-  auto* managed = AllocateManaged<DLManagedTensorVersioned>();
+  Exports* exports = TensorOf(self)->exports.get();
+  bool in_place = !exports->managed_is_used;
+  DLManagedTensorVersioned* managed =
+      in_place ? &exports->managed : AllocateManaged<DLManagedTensorVersioned>();
+  exports->managed_is_used = true;
   // The lowest version that has everything used here.
   managed->version = {1, described.dtype.code > kDLBool ? 1u : 0u};
   managed->manager_ctx = Py_NewRef(self);
-  managed->deleter = DeleteVersioned;
+  managed->deleter = in_place ? DeleteInPlace : DeleteAllocated;
   managed->flags = flags;
   managed->dl_tensor = described;
   return managed;
@@ -219,19 +263,23 @@ PyObject* Tensor_dlpack(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   return Guard(Py_TYPE(self), [&] {
     auto bound = kDlpack.Bind(args, nargs, kwnames);
     bool versioned = IsVersioned(bound[1]);
-    bool copies = ToOptionalBool(bound[3], "copy") == true;
-    CheckDlpackExportable(self);
-    CheckWantedDevice(self, bound[2]);
+    bool copies = bound[3] != nullptr && ToOptionalBool(bound[3], "copy") == true;
+    PyObject* wanted = NoneToNull(bound[2]);
+    bool usual = versioned && !copies && wanted == nullptr;
+    if (usual) return WrapManaged(ExportManaged(self, 0)).release();
+    DlTensorOf(self);  // throws for what cannot be handed out at all
+    if (wanted != nullptr) CheckWantedDevice(self, wanted);
     Ref source = copies ? CopyForExport(self) : Ref::Borrow(self);
     if (versioned) {
-      return WrapManaged(ExportManaged(source.get(), copies ? DLPACK_FLAG_BITMASK_IS_COPIED : 0))
-          .release();
+      uint64_t flags = copies ? DLPACK_FLAG_BITMASK_IS_COPIED : 0;
+      return WrapManaged(ExportManaged(source.get(), flags)).release();
     }
     if (!IsWritable(*TensorOf(source.get()))) {
       Refuse("the memory is read-only, which a capsule without max_version cannot tell");
     }
+    const DLTensor& described = DlTensorOf(source.get());
     auto* managed = AllocateManaged<DLManagedTensor>();
-    FillDlTensor(source.get(), managed->dl_tensor);
+    managed->dl_tensor = described;
     managed->manager_ctx = source.release();
     managed->deleter = DeleteLegacy;
     PyObject* capsule = PyCapsule_New(managed, kLegacyCapsule, DestroyLegacyCapsule);

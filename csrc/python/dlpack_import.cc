@@ -152,8 +152,8 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
     Refuse(StrCat("shape ", ShapeText(extents), " exceeds the address space"));
   }
   if (*size > 0 && tensor.data == nullptr) Refuse("data is NULL, yet the tensor has elements");
-  CheckStridesFit(tensor, extents, width);
   if (!IsRowMajor(tensor, extents)) {
+    CheckStridesFit(tensor, extents, width);
     throw Error(ErrorCode::kUnsupported,
                 "the data is not C-contiguous; make it so first, for example with .contiguous()");
   }
@@ -175,9 +175,7 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
     if (bytes != 0) {
       WithoutGilIfLarge(bytes, [&] { PackBools(data, bytes, packed.data()); });
     }
-    uint64_t packed_size = packed.size();
-    return NewTensor(state, DenseDescriptor(*element, std::move(shape), packed_size),
-                     std::move(packed), state.cpu_device);
+    return NewDenseTensor(state, *element, extents, std::move(packed));
   }
   bool aligned = bytes == 0 || reinterpret_cast<uintptr_t>(data) % kMinBufferAlignment == 0;
   if (copy == false && !aligned) {
@@ -187,8 +185,7 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
   }
   Buffer buffer =
       copy != true && aligned ? taken.IntoBuffer(data, bytes) : CopyBytes({data, bytes});
-  return NewTensor(state, DenseDescriptor(*element, std::move(shape), bytes), std::move(buffer),
-                   state.cpu_device);
+  return NewDenseTensor(state, *element, extents, std::move(buffer));
 }
 
 // ---- capsules
@@ -224,16 +221,11 @@ PyObject* GetOptional(PyObject* object, const char* name) {
   return attribute;
 }
 
-bool IsTrueAttribute(PyObject* object, const char* name) {
-  Ref attribute = Ref::StealOrNull(GetOptional(object, name));
-  return attribute && Checked(PyObject_IsTrue(attribute.get())) == 1;
-}
-
 // torch's exchange API looks at none of the bits that make a tensor's bytes differ from its
 // values, nor at requires_grad, for which its `__dlpack__` refuses.
-bool ExchangeTellsTheTruth(PyObject* object, const DLTensor& tensor) {
+bool ExchangeTellsTheTruth(const ModuleState& state, PyObject* object, const DLTensor& tensor) {
   if (tensor.dtype.code == kDLComplex) return false;
-  if (IsTrueAttribute(object, "requires_grad")) return false;
+  if (RequiresGrad(state, object)) return false;
   uint64_t count = 1;
   for (int32_t k = 0; k < tensor.ndim && count <= 1; ++k) {
     count *= static_cast<uint64_t>(tensor.shape[k]);
@@ -277,13 +269,16 @@ Ref ImportManaged(ModuleState& state, DLManagedTensorVersioned* managed, std::op
 }
 
 Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy) {
+  if (copy != true) {
+    if (Ref tensor = TryShareAtOnce(state, object)) return tensor;
+  }
   if (auto tensor = TryShareArray(state, object, copy)) return *std::move(tensor);
   if (const DLPackExchangeAPI* api = ExchangeApiOf(state, Py_TYPE(object))) {
     DLManagedTensorVersioned* managed = nullptr;
     if (api->managed_tensor_from_py_object_no_sync(object, &managed) == 0) {
       Taken taken(managed);
       if (managed->version.major == DLPACK_MAJOR_VERSION &&
-          ExchangeTellsTheTruth(object, managed->dl_tensor)) {
+          ExchangeTellsTheTruth(state, object, managed->dl_tensor)) {
         return Build(state, taken, copy);
       }
     } else {
@@ -390,8 +385,11 @@ constexpr Signature kFromTorch("from_torch", {"tensor", "copy"}, 1, 1);
 PyObject* FromDlpack(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   return Guard(module, [&] {
     auto bound = kFromDlpack.Bind(args, nargs, kwnames);
-    CheckHostDevice(StateOf(module), bound[1], "device");
-    return ImportDlpack(StateOf(module), bound[0], ToOptionalBool(bound[2], "copy")).release();
+    ModuleState& state = StateOf(module);
+    if (bound[1] != nullptr) CheckHostDevice(state, bound[1], "device");
+    std::optional<bool> copy;
+    if (bound[2] != nullptr) copy = ToOptionalBool(bound[2], "copy");
+    return ImportDlpack(state, bound[0], copy).release();
   });
 }
 

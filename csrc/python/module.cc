@@ -76,6 +76,7 @@ int Module_clear(PyObject* module) {
   for (PyObject*& dtype : state.dtypes) Py_CLEAR(dtype);
   for (PyObject*& type : state.layout_types) Py_CLEAR(type);
   for (PyObject*& type : state.scheme_types) Py_CLEAR(type);
+  state.spare_tensors.Close();
   return 0;
 }
 

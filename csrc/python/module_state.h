@@ -10,6 +10,7 @@
 
 #include "core/layout.h"
 #include "core/quantization.h"
+#include "python/spare_objects.h"
 
 namespace hurray {
 
@@ -54,23 +55,25 @@ struct ModuleState {
   PyObject* name_dlpack;                 // "__dlpack__"
   PyObject* name_hurray;                 // "__hurray__"
   PyObject* exchange_type;               // the type last asked for its exchange API,
-  PyObject* exchange_capsule;            // and what it has, or None
+  PyObject* exchange_capsule;            // what it has, or None,
+  PyObject* exchange_requires_grad;      // and what its attribute of this name is, or None
   PyObject* memory_handler;              // the capsule of our handler; null before its first use
   PyObject* memory_handler_variable;     // where NumPy keeps its handler, or None
   PyObject* spare_allocator_block;       // for the next aligned_allocator()
 
   auto references() {
-    return std::array{
-        &invalid_descriptor_error, &buffer_error, &copy_required_error, &unsupported_error,
-        &internal_error, &file_error, &file_not_found_error, &file_permission_error, &stream_error,
-        &dtype_type, &device_type, &buffer_handle_type, &extension_type_type, &statistics_type,
-        &shard_type, &layout_type, &descriptor_type, &tensor_type, &composite_type, &file_type,
-        &verify_report_type, &stream_reader_type, &stream_writer_type, &print_options_ctx_type,
-        &sparse_display, &cpu_device, &dlpack_cpu_device, &dlpack_max_version,
-        &dlpack_max_version_keyword, &name_dlpack, &name_hurray, &exchange_type, &exchange_capsule,
-        // The type first: without it a spare block is not made a spare again.
-        &aligned_allocator_ctx_type, &memory_handler, &memory_handler_variable,
-        &spare_allocator_block};
+    return std::array{&invalid_descriptor_error, &buffer_error, &copy_required_error,
+                      &unsupported_error, &internal_error, &file_error, &file_not_found_error,
+                      &file_permission_error, &stream_error, &dtype_type, &device_type,
+                      &buffer_handle_type, &extension_type_type, &statistics_type, &shard_type,
+                      &layout_type, &descriptor_type, &tensor_type, &composite_type, &file_type,
+                      &verify_report_type, &stream_reader_type, &stream_writer_type,
+                      &print_options_ctx_type, &sparse_display, &cpu_device, &dlpack_cpu_device,
+                      &dlpack_max_version, &dlpack_max_version_keyword, &name_dlpack, &name_hurray,
+                      &exchange_type, &exchange_capsule, &exchange_requires_grad,
+                      // The type first: without it a spare block is not made a spare again.
+                      &aligned_allocator_ctx_type, &memory_handler, &memory_handler_variable,
+                      &spare_allocator_block};
   }
 
   // Singleton of each element type, by tag; null where the tag has none.
@@ -78,11 +81,19 @@ struct ModuleState {
   // Class of each alternative of the core's variants.
   std::array<PyObject*, std::variant_size_v<Layout>> layout_types;
   std::array<PyObject*, std::variant_size_v<QuantizationScheme>> scheme_types;
+
+  // ---- no references
+  const void* exchange_api;                   // in exchange_capsule, if it can be used
+  std::array<PyObject*, kMaxRank + 1> ranks;  // borrowed: the interpreter keeps small integers
+  SpareObjects spare_tensors;
+  size_t nested_deallocs;  // of tensors, one inside the other
 };
 static_assert(sizeof(ModuleState) ==
                   std::tuple_size_v<decltype(ModuleState().references())> * sizeof(PyObject*) +
                       sizeof(ModuleState::dtypes) + sizeof(ModuleState::layout_types) +
-                      sizeof(ModuleState::scheme_types),
+                      sizeof(ModuleState::scheme_types) + sizeof(ModuleState::exchange_api) +
+                      sizeof(ModuleState::ranks) + sizeof(ModuleState::spare_tensors) +
+                      sizeof(ModuleState::nested_deallocs),
               "references() leaves a member out");
 
 // Every type we can have instances of is final, so Py_TYPE(self) is the one we registered.

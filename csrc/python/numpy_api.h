@@ -12,6 +12,8 @@
 
 #include <numpy/arrayobject.h>
 
+#include <atomic>
+
 #include "python/ref.h"
 
 static_assert(NPY_ABI_VERSION >= 0x02000000, "build with the headers of NumPy 2 or newer");
@@ -21,6 +23,15 @@ namespace hurray {
 // Imports NumPy's API on first need. Throws PythonError with the ImportError of `import numpy`.
 // Everything below, and every PyArray_ function, requires it to have been called.
 void RequireNumpy();
+
+namespace internal {
+extern std::atomic<bool> numpy_is_ready;
+}
+
+// True once RequireNumpy() has been called.
+inline bool NumpyIsReady() noexcept {
+  return internal::numpy_is_ready.load(std::memory_order_acquire);
+}
 
 // True if NumPy was imported by somebody: only then can an object be an array.
 bool NumpyIsLoaded();

@@ -10,22 +10,6 @@ namespace hurray {
 
 namespace {
 
-struct NumpyPair {
-  ElementType element;
-  int numpy;
-};
-
-// Types that NumPy holds in the same form.
-constexpr NumpyPair kNumpyPairs[] = {
-    {ElementTypes::kFloat16, NPY_HALF},       {ElementTypes::kFloat32, NPY_FLOAT},
-    {ElementTypes::kFloat64, NPY_DOUBLE},     {ElementTypes::kInt8, NPY_INT8},
-    {ElementTypes::kUint8, NPY_UINT8},        {ElementTypes::kInt16, NPY_INT16},
-    {ElementTypes::kUint16, NPY_UINT16},      {ElementTypes::kInt32, NPY_INT32},
-    {ElementTypes::kUint32, NPY_UINT32},      {ElementTypes::kInt64, NPY_INT64},
-    {ElementTypes::kUint64, NPY_UINT64},      {ElementTypes::kComplex64, NPY_CFLOAT},
-    {ElementTypes::kComplex128, NPY_CDOUBLE},
-};
-
 struct MlPair {
   ElementType element;
   const char* type_name;  // tp_name of the scalar type
@@ -46,53 +30,11 @@ constexpr MlPair kMlPairs[] = {
     {ElementTypes::kFloat6E3M2, "ml_dtypes.float6_e3m2fn", "float6_e3m2fn"},
 };
 
-std::optional<ElementType> SignedOfWidth(npy_intp bytes) noexcept {
-  switch (bytes) {
-    case 1:
-      return ElementTypes::kInt8;
-    case 2:
-      return ElementTypes::kInt16;
-    case 4:
-      return ElementTypes::kInt32;
-    case 8:
-      return ElementTypes::kInt64;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<ElementType> UnsignedOfWidth(npy_intp bytes) noexcept {
-  switch (bytes) {
-    case 1:
-      return ElementTypes::kUint8;
-    case 2:
-      return ElementTypes::kUint16;
-    case 4:
-      return ElementTypes::kUint32;
-    case 8:
-      return ElementTypes::kUint64;
-    default:
-      return std::nullopt;
-  }
-}
-
-// By kind and width: NumPy has several type numbers for one integer type.
-std::optional<ElementType> BuiltInOf(PyArray_Descr* descr) noexcept {
-  if (descr->type_num == NPY_BOOL) return ElementTypes::kBool;
-  if (PyTypeNum_ISINTEGER(descr->type_num)) {
-    npy_intp width = PyDataType_ELSIZE(descr);
-    return PyTypeNum_ISSIGNED(descr->type_num) ? SignedOfWidth(width) : UnsignedOfWidth(width);
-  }
-  for (const NumpyPair& pair : kNumpyPairs) {
-    if (pair.numpy == descr->type_num) return pair.element;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<ArrayElement> ArrayElementOf(PyArray_Descr* descr) noexcept {
-  if (auto element = BuiltInOf(descr)) return ArrayElement{*element, element->is_sub_byte()};
+  if (auto element = SameFormOf(descr->type_num)) return ArrayElement{*element, false};
+  if (descr->type_num == NPY_BOOL) return ArrayElement{ElementTypes::kBool, true};
   if (descr->type_num < NPY_USERDEF) return std::nullopt;
   std::string_view name = descr->typeobj->tp_name;
   for (const MlPair& pair : kMlPairs) {
@@ -102,7 +44,7 @@ std::optional<ArrayElement> ArrayElementOf(PyArray_Descr* descr) noexcept {
 }
 
 std::optional<int> NumpyTypeOf(ElementType type) noexcept {
-  for (const NumpyPair& pair : kNumpyPairs) {
+  for (const internal::NumpyPair& pair : internal::kNumpyPairs) {
     if (pair.element == type) return pair.numpy;
   }
   return std::nullopt;

@@ -206,30 +206,88 @@ int Tensor_clear(PyObject* self) {
   // Whoever still looks at the tensor finds it empty rather than without its memory.
   TensorDescriptor empty(tensor->descriptor.dtype(), Shape{0}, RowMajorLayout{}, BufferTable(1));
   tensor->descriptor = std::move(empty);
+  tensor->ndim = StateOf(Py_TYPE(self)).ranks[1];
   TensorBuffers gone = std::exchange(tensor->buffers, TensorBuffers(Buffer()));
   for (size_t i = 0; i < gone.size(); ++i) ReleaseWithGil(gone[i]);
   Py_CLEAR(tensor->shape);
   Py_CLEAR(tensor->descriptor_view);
+  if (tensor->exports != nullptr) tensor->exports->dlpack = std::nullopt;
   return 0;
 }
 
 }  // namespace
 
-void Tensor_dealloc(PyObject* self) {
+namespace {
+
+// More tensors than this, one kept alive by the other, are released by way of the trashcan.
+constexpr size_t kMostNestedDeallocs = 20;
+
+// All but the memory and the reference to the type.
+void Destroy(PyObject* self) noexcept {
   TensorObject* tensor = TensorOf(self);
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  // A view of a view of a view … must not recurse once per view.
-  Py_TRASHCAN_BEGIN(self, Tensor_dealloc) if (tensor->weakrefs != nullptr)
-      PyObject_ClearWeakRefs(self);
+  if (tensor->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
   for (size_t i = 0; i < tensor->buffers.size(); ++i) ReleaseWithGil(tensor->buffers[i]);
   Py_XDECREF(tensor->dtype);
   Py_XDECREF(tensor->device);
   Py_XDECREF(tensor->shape);
   Py_XDECREF(tensor->descriptor_view);
-  tensor->strides.~unique_ptr();
+  tensor->exports.~unique_ptr();
   tensor->buffers.~TensorBuffers();
   tensor->descriptor.~TensorDescriptor();
+}
+
+// Memory of a new tensor, untracked, in which all members have still to be made: until they are,
+// nothing may throw.
+TensorObject* AllocateTensor(ModuleState& state, ElementType dtype, size_t rank, PyObject* device) {
+  auto* type = AsType(state.tensor_type);
+  PyObject* self = state.spare_tensors.Take();
+  if (self != nullptr) {
+    PyObject_Init(self, type);
+  } else {
+    self = Ref::Steal(PyObject_GC_New(PyObject, type)).release();
+  }
+  TensorObject* tensor = TensorOf(self);
+  tensor->weakrefs = nullptr;
+  tensor->dtype = Py_NewRef(DtypeObjectOf(state, dtype));
+  tensor->device = Py_NewRef(device);
+  tensor->ndim = state.ranks[rank];
+  tensor->shape = nullptr;
+  tensor->descriptor_view = nullptr;
+  new (&tensor->exports) std::unique_ptr<Exports>();
+  return tensor;
+}
+
+// What keeps a buffer's bytes alive is all that a tensor has that could refer to the tensor: if it
+// cannot, the garbage collector need not look.
+bool MayRefer(const Buffer& buffer) noexcept {
+  PyObject* owner = PythonOwnerOf(buffer);
+  return owner != nullptr && PyType_IS_GC(Py_TYPE(owner)) != 0;
+}
+
+Ref Finished(TensorObject* tensor, bool tracked) noexcept {
+  auto* self = reinterpret_cast<PyObject*>(tensor);
+  if (tracked) PyObject_GC_Track(self);
+  return Ref::Steal(self);
+}
+
+}  // namespace
+
+void Tensor_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  // Null while the module ends.
+  PyObject* module = reinterpret_cast<PyHeapTypeObject*>(type)->ht_module;
+  ModuleState* state = module == nullptr ? nullptr : &StateOf(module);
+  if (state != nullptr && state->nested_deallocs < kMostNestedDeallocs) {
+    ++state->nested_deallocs;
+    Destroy(self);
+    --state->nested_deallocs;
+    if (!state->spare_tensors.Keep(self)) type->tp_free(self);
+    Py_DECREF(type);
+    return;
+  }
+  // A view of a view of a view … must not recurse once per view.
+  Py_TRASHCAN_BEGIN(self, Tensor_dealloc) Destroy(self);
   type->tp_free(self);
   Py_DECREF(type);
   Py_TRASHCAN_END
@@ -245,9 +303,6 @@ const TensorDescriptor& DescriptorOf(PyObject* self) { return TensorOf(self)->de
 PyObject* Tensor_shape(PyObject* self, void*) {
   if (PyObject* shape = TensorOf(self)->shape) return Py_NewRef(shape);
   return Guard(Py_TYPE(self), [&] { return Py_NewRef(ShapeTupleOf(TensorOf(self))); });
-}
-PyObject* Tensor_ndim(PyObject* self, void*) {
-  return PyLong_FromSize_t(DescriptorOf(self).rank());
 }
 PyObject* Tensor_size(PyObject* self, void*) {
   return Guard(Py_TYPE(self), [&] { return SizeToPython(DescriptorOf(self).shape()).release(); });
@@ -320,7 +375,6 @@ PyObject* Tensor_owns_data(PyObject* self, void*) {
 
 PyGetSetDef kProperties[] = {
     {"shape", Tensor_shape, nullptr, "tuple of int: extents; None for a dynamic one.", nullptr},
-    {"ndim", Tensor_ndim, nullptr, "int: number of dimensions.", nullptr},
     {"size", Tensor_size, nullptr, "int or None: number of elements; None if one is dynamic.",
      nullptr},
     {"layout", Tensor_layout, nullptr, "Layout: how elements lie in the buffers.", nullptr},
@@ -360,6 +414,8 @@ PyGetSetDef kProperties[] = {
 PyMemberDef kMembers[] = {
     {"dtype", T_OBJECT_EX, static_cast<Py_ssize_t>(offsetof(TensorObject, dtype)), READONLY,
      "Dtype: element type."},
+    {"ndim", T_OBJECT_EX, static_cast<Py_ssize_t>(offsetof(TensorObject, ndim)), READONLY,
+     "int: number of dimensions."},
     {"device", T_OBJECT_EX, static_cast<Py_ssize_t>(offsetof(TensorObject, device)), READONLY,
      "Device: where the bytes are declared to be."},
     {"__weaklistoffset__", T_PYSSIZET, static_cast<Py_ssize_t>(offsetof(TensorObject, weakrefs)),
@@ -513,15 +569,25 @@ PyType_Spec kSpec = {
 
 Ref NewTensor(ModuleState& state, TensorDescriptor descriptor, TensorBuffers buffers,
               PyObject* device) {
-  auto* type = AsType(state.tensor_type);
-  Ref self = Ref::Steal(type->tp_alloc(type, 0));
-  TensorObject* tensor = TensorOf(self.get());
-  tensor->dtype = Py_NewRef(DtypeObjectOf(state, descriptor.dtype()));
-  tensor->device = Py_NewRef(device);
-  new (&tensor->strides) std::unique_ptr<ExportStrides>();
+  TensorObject* tensor = AllocateTensor(state, descriptor.dtype(), descriptor.rank(), device);
   new (&tensor->descriptor) TensorDescriptor(std::move(descriptor));
+  bool tracked = false;
+  for (size_t i = 0; i < buffers.size(); ++i) tracked = tracked || MayRefer(buffers[i]);
   new (&tensor->buffers) TensorBuffers(std::move(buffers));
-  return self;
+  return Finished(tensor, tracked);
+}
+
+Ref NewDenseTensor(ModuleState& state, ElementType dtype, ShapeView shape, Buffer buffer) {
+  uint64_t size = buffer.size();
+  if (shape.size() > kShortRank) {
+    return NewTensor(state, DenseDescriptor(dtype, Shape(shape), size), std::move(buffer),
+                     state.cpu_device);
+  }
+  TensorObject* tensor = AllocateTensor(state, dtype, shape.size(), state.cpu_device);
+  new (&tensor->descriptor) TensorDescriptor(dtype, shape, BufferHandle::Of(size, Device{}));
+  bool tracked = MayRefer(buffer);
+  new (&tensor->buffers) TensorBuffers(std::move(buffer));
+  return Finished(tensor, tracked);
 }
 
 Ref NewTensor(ModuleState& state, TensorDescriptor descriptor, TensorBuffers buffers) {
@@ -537,13 +603,6 @@ std::vector<std::span<const uint8_t>> SpansOf(const TensorObject& tensor) {
         static_cast<size_t>(tensor.descriptor.buffers()[i].byte_size));
   }
   return spans;
-}
-
-bool IsWritable(const TensorObject& tensor) noexcept {
-  for (size_t i = 0; i < tensor.buffers.size(); ++i) {
-    if (!tensor.buffers[i].writable()) return false;
-  }
-  return true;
 }
 
 PyObject* ShapeTupleOf(TensorObject* tensor) {
@@ -575,6 +634,12 @@ int AddTensor(PyObject* module, ModuleState& state) {
   if (state.tensor_type == nullptr) return -1;
   auto* type = AsType(state.tensor_type);
   type->tp_vectorcall = Tensor_vectorcall;  // no slot for it before CPython 3.14
+  for (size_t rank = 0; rank <= kMaxRank; ++rank) {
+    Ref integer = Ref::StealOrNull(PyLong_FromSize_t(rank));
+    if (!integer) return -1;
+    state.ranks[rank] = integer.get();
+  }
+  state.spare_tensors.Open();
   // What tells collections.abc.Hashable, beside the function that says it to hash().
   if (PyDict_SetItemString(type->tp_dict, "__hash__", Py_None) < 0) return -1;
   PyType_Modified(type);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <Python.h>
+#include <dlpack/dlpack.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,11 +40,16 @@ class TensorBuffers {
   size_t size_ = 0;
 };
 
-// What exports need and the descriptor does not keep: made on the first export, with as many
-// entries each as the tensor has dimensions.
-struct ExportStrides {
-  std::unique_ptr<int64_t[]> elements;
-  std::unique_ptr<Py_ssize_t[]> bytes;
+// What exports need and the descriptor does not keep.
+struct Exports {
+  Strides element_strides;
+  SmallVector<Py_ssize_t, 8> byte_strides;
+  // The tensor as DLPack has it, once it is known that it may be handed out. Points into the
+  // tensor.
+  std::optional<DLTensor> dlpack;
+  // For one consumer at a time, which need not allocate its own.
+  DLManagedTensorVersioned managed;
+  bool managed_is_used = false;
 };
 
 struct TensorObject {
@@ -50,9 +57,10 @@ struct TensorObject {
   PyObject* weakrefs;
   PyObject* dtype;
   PyObject* device;
-  PyObject* shape;                         // tuple, made on first access
-  PyObject* descriptor_view;               // Descriptor, made on first access
-  std::unique_ptr<ExportStrides> strides;  // made on the first export
+  PyObject* ndim;                    // borrowed: the interpreter keeps its small integers
+  PyObject* shape;                   // tuple, made on first access
+  PyObject* descriptor_view;         // Descriptor, made on first access
+  std::unique_ptr<Exports> exports;  // made on the first export
   TensorDescriptor descriptor;
   TensorBuffers buffers;
 };
@@ -65,6 +73,8 @@ Ref NewTensor(ModuleState& state, TensorDescriptor descriptor, TensorBuffers buf
               PyObject* device);
 // The same with the device object that the descriptor names.
 Ref NewTensor(ModuleState& state, TensorDescriptor descriptor, TensorBuffers buffers);
+// The same for a row-major one on the CPU whose only buffer has just the bytes of its elements.
+Ref NewDenseTensor(ModuleState& state, ElementType dtype, ShapeView shape, Buffer buffer);
 
 // The type's tp_dealloc. Where there is no module state at hand, it tells a Tensor by its type.
 void Tensor_dealloc(PyObject* self);
@@ -79,7 +89,12 @@ inline TensorObject* TensorOf(PyObject* tensor) noexcept {
 // The contents of all buffers, for the core.
 std::vector<std::span<const uint8_t>> SpansOf(const TensorObject& tensor);
 // Every buffer may be written to.
-bool IsWritable(const TensorObject& tensor) noexcept;
+inline bool IsWritable(const TensorObject& tensor) noexcept {
+  for (size_t i = 0; i < tensor.buffers.size(); ++i) {
+    if (!tensor.buffers[i].writable()) return false;
+  }
+  return true;
+}
 // The tuple that Tensor.shape gives, borrowed.
 PyObject* ShapeTupleOf(TensorObject* tensor);
 
@@ -109,9 +124,8 @@ PyObject* Tensor_col_ptr(PyObject* self, void*);
 
 int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
 
-// Element and byte strides for exports; null for layouts without any.
-// REQUIRES: no dynamic extent.
-const ExportStrides* StridesOf(TensorObject* tensor);
+// With element and byte strides; null for layouts that have none. REQUIRES: no dynamic extent.
+Exports* ExportsOf(TensorObject* tensor);
 
 // ---- array_interop.cc
 

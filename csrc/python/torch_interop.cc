@@ -79,7 +79,7 @@ Ref Presentable(PyObject* self) {
     CheckBoolExportable(self);
     return UnpackToBytes(self);
   }
-  CheckDlpackExportable(self);
+  DlTensorOf(self);  // throws for what cannot be handed out
   if (HasNegativeStride(self)) return RowMajorCopy(self);
   return IsWritable(*TensorOf(self)) ? Ref::Borrow(self) : CopyForExport(self);
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 import hurray
 
+NUMPY_1 = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 # The types whose elements look the same in NumPy's memory.
 SAME_MEMORY_TYPES = {
     getattr(hurray.dtype, name): np.dtype(name)

@@ -4,6 +4,7 @@ import sys
 import numpy as np
 import pytest
 from arrays import (
+    NUMPY_1,
     NUMPY_TYPES,
     OTHER_TYPES,
     SAME_MEMORY_TYPES,
@@ -146,7 +147,7 @@ def test_a_cast_without_a_copy_is_refused(matrix, dtype):
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="copy=False is new there")
+@pytest.mark.skipif(NUMPY_1, reason="copy=False is newer")
 def test_numpy_refuses_the_same_with_a_value_error(matrix):
     with pytest.raises(ValueError, match=r"(?i)copy"):
         np.asarray(matrix, np.float64, copy=False)
@@ -310,11 +311,17 @@ def test_dynamic_shapes_are_refused():
 
 
 def test_more_dimensions_than_numpy_has_are_refused():
-    limit = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    limit = 32 if NUMPY_1 else 64
     assert hurray.Tensor(bytes(4), hurray.float32, [1] * limit).__array__().ndim == limit
     if limit < 64:
-        with pytest.raises(hurray.UnsupportedError):
-            hurray.Tensor(bytes(4), hurray.float32, [1] * 64).__array__()
+        for rank in (33, 64):
+            tensor = hurray.Tensor(bytes(4), hurray.float32, [1] * rank)
+            with pytest.raises(hurray.UnsupportedError, match=f"rank {rank}"):
+                tensor.__array__()
+            # NumPy asks for a buffer or a capsule first, and refuses in its own words.
+            for function in (np.asarray, np.from_dlpack):
+                with pytest.raises(RuntimeError, match=r"(?i)maxdims"):
+                    function(tensor)
 
 
 @pytest.mark.parametrize("shape", [[2**63, 0], [0, 2**40, 2**40]], ids=str)

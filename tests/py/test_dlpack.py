@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from arrays import SAME_MEMORY_TYPES, address_of, array_at
+from arrays import NUMPY_1, SAME_MEMORY_TYPES, address_of, array_at
 from subprocesses import run_python
 
 import hurray
@@ -60,6 +60,19 @@ def content(capsule):
     name = api.PyCapsule_GetName(capsule)
     kind = Versioned if name == b"dltensor_versioned" else Legacy
     return ctypes.cast(api.PyCapsule_GetPointer(capsule, name), ctypes.POINTER(kind)).contents
+
+
+class Handed:
+    """Hands over a capsule that there is already."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **_):
+        return self.__dict__.pop("capsule")
 
 
 class Producer:
@@ -181,7 +194,33 @@ def test_read_only_memory_is_flagged_or_refused():
         tensor.__dlpack__()
     copied = tensor.__dlpack__(max_version=(1, 0), copy=True)
     assert content(copied).flags == COPIED
+
+
+@pytest.mark.skipif(NUMPY_1, reason="it asks for capsules without flags")
+def test_numpy_sees_read_only_memory_as_such():
+    tensor = hurray.Tensor(
+        array_at(64, np.zeros(4)).data.toreadonly(), hurray.float64, [4], copy=False
+    )
     assert not np.from_dlpack(tensor).flags.writeable
+
+
+def test_many_consumers_hold_one_tensor():
+    tensor = hurray.arange(4)
+    alive = weakref.ref(tensor)
+    capsules = [tensor.__dlpack__(max_version=(1, 0)) for _ in range(5)]
+    assert len({api.PyCapsule_GetPointer(c, b"dltensor_versioned") for c in capsules}) == 5
+    # Dropped and consumed in another order than they were made in, with new ones in between.
+    del capsules[0]
+    taken = [hurray.from_dlpack(Handed(capsules.pop(1)))]
+    capsules.append(tensor.__dlpack__(max_version=(1, 0)))
+    taken += [hurray.from_dlpack(Handed(capsule)) for capsule in capsules]
+    del tensor, capsules
+    assert [np.asarray(t).tolist() for t in taken] == [[0, 1, 2, 3]] * 5
+    gc.collect()
+    assert alive() is not None
+    taken.clear()
+    gc.collect()
+    assert alive() is None
 
 
 def test_copies_are_private():

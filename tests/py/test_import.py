@@ -19,7 +19,7 @@ ABSENT = (
 ).split()
 
 
-@pytest.mark.parametrize("package", ["numpy", "scipy", "torch", "ml_dtypes"])
+@pytest.mark.parametrize("package", ["numpy", "scipy", "torch", "ml_dtypes", "hurray.dtype"])
 def test_importing_loads_no_other_package(package):
     printed = run_python(
         """
@@ -45,7 +45,12 @@ def test_dense_tensors_work_without_numpy():
         assert hurray.Descriptor.decode(tensor.descriptor.encode()) == tensor.descriptor
         tensor.validate_contents()
         str(tensor), repr(tensor)
-        for call in (tensor.numpy, tensor.__array__, lambda: hurray.asarray([1])):
+        for call in (
+            tensor.numpy,
+            tensor.__array__,
+            lambda: hurray.asarray([1]),
+            lambda: hurray.from_numpy([1]),
+        ):
             try:
                 call()
             except ImportError as error:
@@ -146,6 +151,17 @@ def test_the_submodules_can_be_imported_by_name():
     assert int4 is hurray.dtype.int4
     assert {name for name in dir(hurray.dtype) if not name.startswith("_")} == {*TIER_1, *TIER_2}
     assert {name for name in dir(hurray.device) if not name.startswith("_")} == {*DEVICES}
+
+
+def test_the_submodules_need_no_import_of_their_own():
+    printed = run_python(
+        """
+        import hurray
+        assert {"device", "dtype", "float32"} <= set(dir(hurray))
+        print(hurray.device.cpu.kind, hurray.dtype.int4.name, hurray.bool is hurray.dtype.bool)
+        """
+    )
+    assert printed == "cpu int4 True\n"
 
 
 @pytest.mark.parametrize("name", ABSENT)

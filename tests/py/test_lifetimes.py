@@ -139,6 +139,15 @@ def test_a_view_keeps_its_tensor():
     assert is_gone(alive)
 
 
+def test_only_what_may_be_in_a_cycle_is_left_to_the_collector():
+    source = array_at(64, np.zeros(4))
+    assert not gc.is_tracked(hurray.from_numpy(source, copy=False))
+    assert not gc.is_tracked(hurray.from_numpy(source.view(Source), copy=True))
+    assert not gc.is_tracked(hurray.zeros([4]))
+    assert gc.is_tracked(hurray.from_numpy(source.view(Source), copy=False))
+    assert gc.is_tracked(hurray.zeros([4]).buffer(0)) == gc.is_tracked(memoryview(b""))
+
+
 def test_a_cycle_through_a_borrowed_source_is_collected():
     class Holder(np.ndarray):
         pass

@@ -242,8 +242,10 @@ def test_a_dask_cluster_passes_tensors():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        future = client.submit(copy.deepcopy, client.scatter(tensor), pure=False)
-        assert np.array_equal(np.asarray(future.result()), np.arange(100_000.0))
+        first, second = client.scheduler_info()["workers"]
+        there = client.submit(copy.deepcopy, tensor, workers=[first], pure=False)
+        passed_on = client.submit(copy.deepcopy, there, workers=[second], pure=False)
+        assert np.array_equal(np.asarray(passed_on.result()), np.arange(100_000.0))
 
 
 def test_rounds_leave_no_reference():

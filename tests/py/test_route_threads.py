@@ -1,7 +1,11 @@
 """Every route from eight threads at once: the same results, and nothing left behind."""
 
+import contextlib
+import ctypes
+import gc
 import pickle
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -46,6 +50,67 @@ def test_a_route_serves_many_threads(route):
     in_threads(work, threads=8, rounds=200)
     after = sys.getrefcount(TENSOR), sys.getrefcount(ARRAY)
     assert after == before
+
+
+# What is handed out and dropped.
+EXPORTS = {
+    "array": lambda: np.asarray(TENSOR),
+    "buffer": lambda: memoryview(TENSOR),
+    "legacy-capsule": lambda: TENSOR.__dlpack__(),
+    "versioned-capsule": lambda: TENSOR.__dlpack__(max_version=(1, 0)),
+    "two-capsules": lambda: [TENSOR.__dlpack__(max_version=(1, 0)) for _ in range(2)],
+    "copied-capsule": lambda: TENSOR.__dlpack__(max_version=(1, 0), copy=True),
+    "hurray-capsule": lambda: TENSOR.__hurray__(),
+    "descriptor": lambda: hurray.Descriptor.decode(TENSOR.descriptor.encode()),
+}
+with contextlib.suppress(ImportError):
+    import torch
+
+    TORCH = torch.from_numpy(ARRAY)
+    EXPORTS["to_torch"] = lambda: TENSOR.to_torch()
+    EXPORTS["from_torch"] = lambda: hurray.from_torch(TORCH)
+
+
+class Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks".split()
+    ] + [("keepcost", ctypes.c_size_t)]
+
+
+def bytes_in_use():
+    """By Python's own allocators, by malloc (0 where it does not tell), and by our buffers."""
+    malloc = 0
+    with contextlib.suppress(AttributeError):
+        mallinfo = ctypes.CDLL(None).mallinfo2
+        mallinfo.restype = Mallinfo
+        malloc = mallinfo().uordblks
+    return (
+        tracemalloc.get_traced_memory()[0],
+        malloc,
+        hurray.allocator_stats()["bytes_in_use"],
+    )
+
+
+@pytest.mark.parametrize("route", [*ROUTES, *EXPORTS])
+def test_ten_thousand_rounds_leave_nothing_behind(route):
+    make = {**ROUTES, **EXPORTS}[route]
+    tracemalloc.start(1)
+    try:
+        for _ in range(100):
+            make()
+        gc.collect()
+        references = sys.getrefcount(TENSOR), sys.getrefcount(ARRAY)
+        before = bytes_in_use()
+        for _ in range(10_000):
+            make()
+        gc.collect()
+        after = bytes_in_use()
+    finally:
+        tracemalloc.stop()
+    assert (sys.getrefcount(TENSOR), sys.getrefcount(ARRAY)) == references
+    # The smallest block that may be lost each time is of 16 bytes.
+    assert [b - a for a, b in zip(before, after, strict=True) if b - a >= 10_000 * 8] == []
 
 
 def test_one_object_is_described_first_by_many_threads():

@@ -126,6 +126,9 @@ def test_read_only_memory_goes_out_as_a_copy():
             lambda: torch.ones(2, requires_grad=True), BufferError, "detach", id="requires-grad"
         ),
         pytest.param(
+            lambda: torch.nn.Parameter(torch.ones(2)), BufferError, "detach", id="parameter"
+        ),
+        pytest.param(
             lambda: torch.ones(2, 3).t(), hurray.UnsupportedError, "contiguous", id="transposed"
         ),
         pytest.param(
