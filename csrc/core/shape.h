@@ -42,6 +42,13 @@ inline std::optional<uint64_t> ElementCount(ShapeView shape) noexcept {
   return CheckedProduct(shape);
 }
 
+// Bytes of all elements, `width` bytes each; nullopt if no address space holds them. Memory of a
+// few bytes may stand for that many, by strides of 0. REQUIRES: no dynamic extent.
+inline std::optional<uint64_t> AddressableBytes(ShapeView shape, uint64_t width) noexcept {
+  auto bytes = CheckedMul(ElementCount(shape), width);
+  return bytes && *bytes <= uint64_t{PTRDIFF_MAX} ? bytes : std::nullopt;
+}
+
 // "[2, None, 3]", for messages.
 std::string ShapeText(ShapeView shape);
 

@@ -1,5 +1,7 @@
 #include "python/array_interop.h"
 
+#include <algorithm>
+
 #include "core/addressing.h"
 #include "python/arguments.h"
 #include "python/copies.h"
@@ -298,6 +300,10 @@ void CheckArrayExport(const TensorDescriptor& descriptor) {
   }
   if (HasDynamicExtent(descriptor.shape())) {
     refuse(StrCat("the shape ", ShapeText(descriptor.shape()), " has a dynamic dimension"));
+  }
+  if (!AddressableBytes(descriptor.shape(), std::max(1u, descriptor.packing().bits / 8))) {
+    refuse(StrCat("the shape ", ShapeText(descriptor.shape()),
+                  " has more bytes than NumPy can express"));
   }
   if (descriptor.rank() > kMaxRankOfNumpy1 && PyArray_RUNTIME_VERSION < NPY_2_0_API_VERSION) {
     refuse(StrCat("rank ", descriptor.rank(), " exceeds what this NumPy can express"));

@@ -73,6 +73,10 @@ void CheckExportable(const TensorDescriptor& descriptor) {
       Refuse(StrCat("the extent ", extent, " exceeds what the buffer protocol can express"));
     }
   }
+  if (!AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes)) {
+    Refuse(StrCat("the shape ", ShapeText(descriptor.shape()),
+                  " has more bytes than the buffer protocol can express"));
+  }
 }
 
 // Whether the strides are those of a dense array whose last (first, if `fortran`) dimension is
@@ -146,11 +150,11 @@ int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     bool with_shape = (flags & PyBUF_ND) == PyBUF_ND;
     bool with_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
     bool with_format = (flags & PyBUF_FORMAT) == PyBUF_FORMAT;
-    uint64_t count = ElementCount(descriptor.shape()).value();
     static uint8_t nothing;  // no elements, yet consumers want an address
     view->buf = memory.data() == nullptr ? &nothing : memory.data() + descriptor.byte_offset();
     view->itemsize = static_cast<Py_ssize_t>(descriptor.dtype().bits() / 8);
-    view->len = static_cast<Py_ssize_t>(count) * view->itemsize;
+    view->len = static_cast<Py_ssize_t>(
+        AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes).value());
     view->readonly = memory.writable() ? 0 : 1;
     view->ndim = static_cast<int>(descriptor.rank());
     view->format = with_format ? const_cast<char*>(FormatCode(descriptor.dtype())) : nullptr;

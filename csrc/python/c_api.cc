@@ -34,6 +34,9 @@ void CheckBorrowable(const TensorDescriptor& descriptor) {
     refuse(StrCat("dtype ", descriptor.dtype().name(), " is packed, its elements have no address"));
   }
   if (HasDynamicExtent(descriptor.shape())) refuse("the shape has a dynamic dimension");
+  if (!AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes)) {
+    refuse("the shape has more bytes than an address space");
+  }
   if (!descriptor.device().is_cpu()) refuse("the tensor is not on the CPU");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "python/gil.h"
 #include "storage/copy_elements.h"
@@ -51,7 +52,9 @@ Ref RowMajorCopy(PyObject* self) {
   TensorObject* tensor = TensorOf(self);
   const TensorDescriptor& descriptor = tensor->descriptor;
   size_t width = descriptor.packing().group_bytes;
-  size_t size = static_cast<size_t>(ElementCount(descriptor.shape()).value()) * width;
+  auto bytes = AddressableBytes(descriptor.shape(), width);
+  if (!bytes) throw std::bad_alloc();
+  auto size = static_cast<size_t>(*bytes);
   Exports* exports = ExportsOf(tensor);
   Buffer copy = Buffer::Allocate(size);
   const uint8_t* first = tensor->buffers[0].data() + descriptor.byte_offset();
@@ -67,7 +70,7 @@ Ref RowMajorCopy(PyObject* self) {
 
 void UnpackBoolsTo(TensorObject& tensor, uint8_t* out) {
   const TensorDescriptor& descriptor = tensor.descriptor;
-  auto count = static_cast<size_t>(ElementCount(descriptor.shape()).value());
+  auto count = static_cast<size_t>(AddressableBytes(descriptor.shape(), 1).value());
   if (count == 0) return;
   const uint8_t* first = tensor.buffers[0].data() + descriptor.byte_offset();
   Exports* exports = ExportsOf(&tensor);

@@ -24,11 +24,12 @@ TensorBuffers CopyBuffers(const TensorObject& tensor);
 Ref CopyForExport(PyObject* tensor);
 
 // A row-major tensor with the same elements, in new memory.
-// REQUIRES: a type of whole bytes, a layout with strides, a static shape.
+// REQUIRES: a type of whole bytes, a layout with strides, a static shape. Throws std::bad_alloc
+// where strides of 0 make more bytes of few than there can be.
 Ref RowMajorCopy(PyObject* tensor);
 
 // Packed bools in row-major order, a byte each.
-// REQUIRES: dtype bool, a layout with strides, a static shape.
+// REQUIRES: dtype bool, a layout with strides, a static shape, room for so many at `out`.
 void UnpackBoolsTo(TensorObject& tensor, uint8_t* out);
 
 }  // namespace hurray

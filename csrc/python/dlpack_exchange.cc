@@ -103,8 +103,8 @@ DLManagedTensorVersioned* Allocate(const DLTensor& prototype) {
     own->shape[k] = static_cast<uint64_t>(prototype.shape[k]);
   }
   ShapeView extents(own->shape.data(), rank);
-  auto size = CheckedMul(ElementCount(extents), element->bits() / 8);
-  if (!size || *size > uint64_t{PTRDIFF_MAX}) throw std::bad_alloc();
+  auto size = AddressableBytes(extents, element->bits() / 8);
+  if (!size) throw std::bad_alloc();
   uint64_t step = 1;
   for (size_t k = rank; k-- > 0; step *= own->shape[k]) {
     own->strides[k] = static_cast<int64_t>(step);

@@ -203,6 +203,10 @@ void CheckExportable(const TensorDescriptor& descriptor) {
       Refuse(StrCat("the extent ", extent, " exceeds what DLPack can express"));
     }
   }
+  if (!AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes)) {
+    Refuse(StrCat("the shape ", ShapeText(descriptor.shape()),
+                  " has more bytes than an address space"));
+  }
 }
 
 DLTensor Describe(const TensorObject& tensor, int64_t* strides) noexcept {

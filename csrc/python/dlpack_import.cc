@@ -147,8 +147,8 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
   Shape shape = CheckedShape(tensor);
   ShapeView extents(shape.data(), shape.size());
   uint64_t width = is_bool ? 1 : element->bits() / 8;
-  auto size = CheckedMul(ElementCount(extents), width);
-  if (!size || *size > uint64_t{PTRDIFF_MAX}) {
+  auto size = AddressableBytes(extents, width);
+  if (!size) {
     Refuse(StrCat("shape ", ShapeText(extents), " exceeds the address space"));
   }
   if (*size > 0 && tensor.data == nullptr) Refuse("data is NULL, yet the tensor has elements");

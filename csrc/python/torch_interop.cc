@@ -1,5 +1,7 @@
 #include "python/torch_interop.h"
 
+#include <new>
+
 #include "core/addressing.h"
 #include "python/copies.h"
 #include "python/dlpack.h"
@@ -43,7 +45,9 @@ namespace {
 Ref UnpackToBytes(PyObject* self) {
   TensorObject* tensor = TensorOf(self);
   Shape shape(tensor->descriptor.shape());
-  auto size = static_cast<size_t>(ElementCount(tensor->descriptor.shape()).value());
+  auto count = AddressableBytes(tensor->descriptor.shape(), 1);
+  if (!count) throw std::bad_alloc();
+  auto size = static_cast<size_t>(*count);
   Buffer bytes = Buffer::Allocate(size);
   UnpackBoolsTo(*tensor, bytes.data());
   return NewTensor(StateOf(Py_TYPE(self)),

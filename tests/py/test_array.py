@@ -1,3 +1,4 @@
+import builtins
 import gc
 import sys
 
@@ -369,3 +370,42 @@ def test_a_thousand_arrays_leave_nothing_behind(dtype):
     gc.collect()
     after = sys.getrefcount(tensor), sys.getrefcount(np.dtype(np.complex128))
     assert after == before
+
+
+# ---- strides of 0, by which a few bytes are more than an address space
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [
+        ([2**62 + 2], [0]),  # the number of bytes wraps to 8
+        ([2**61], [0]),  # it is 2**63
+        ([2**62, 2**62], [0, 0]),  # the number of elements wraps
+        ([2**62 + 2, 1], [0, -1]),
+    ],
+    ids=str,
+)
+def test_more_bytes_than_an_address_space_are_not_handed_out(shape, strides):
+    layout = hurray.StridedLayout(strides)
+    tensor = hurray.Tensor(bytes(4), hurray.float32, shape, layout=layout)
+    for export in (memoryview, bytes, bytearray, lambda t: t.__dlpack__(max_version=(1, 0))):
+        with pytest.raises(builtins.BufferError, match="more bytes"):
+            export(tensor)
+    with pytest.raises(hurray.UnsupportedError, match="more bytes"):
+        np.asarray(tensor)
+    # The format has them all the same.
+    back = hurray.loads(hurray.dumps({"t": tensor}))["t"]
+    assert back.descriptor == tensor.descriptor
+
+
+def test_more_elements_than_an_address_space_are_no_array_of_bools():
+    layout = hurray.StridedLayout([0, 0])
+    tensor = hurray.Tensor(bytes(1), hurray.bool, [2**62, 2**62], layout=layout)
+    with pytest.raises(hurray.UnsupportedError, match="more bytes"):
+        np.asarray(tensor)
+
+
+def test_no_elements_may_have_any_extent():
+    layout = hurray.StridedLayout([0, 0, 0])
+    tensor = hurray.Tensor(b"", hurray.float32, [2**62, 0, 2**62], layout=layout)
+    assert memoryview(tensor).nbytes == 0

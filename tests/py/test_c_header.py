@@ -100,6 +100,11 @@ def test_broadcast_and_empty_tensors_are_summed(consumer):
             hurray.Tensor(bytes(16), hurray.float32, [None]), hurray.UnsupportedError, id="dynamic"
         ),
         pytest.param(
+            float32_tensor(hurray.StridedLayout([0, 0]), (2**62, 2**62)),
+            hurray.UnsupportedError,
+            id="more-than-an-address-space",
+        ),
+        pytest.param(
             hurray.Tensor(bytes(16), hurray.float32, [4], hurray.device.cuda),
             hurray.UnsupportedError,
             id="off-the-cpu",

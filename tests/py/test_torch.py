@@ -213,3 +213,28 @@ def test_an_absent_torch_is_an_import_error(use):
             raise SystemExit("no error")
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [([2**62 + 2, 1], [0, -1]), ([2**62, 2**62, 1], [0, 0, -1]), ([2**61], [0])],
+    ids=str,
+)
+def test_more_bytes_than_an_address_space_are_refused(shape, strides):
+    layout = hurray.StridedLayout(strides)
+    tensor = hurray.Tensor(bytes(4), hurray.float32, shape, layout=layout)
+    with pytest.raises(BufferError, match="more bytes"):
+        tensor.to_torch()
+
+
+@pytest.mark.parametrize("shape", [[2**62 + 2, 1], [2**62, 2**62]], ids=str)
+def test_bools_that_no_memory_holds_are_a_memory_error(shape):
+    layout = hurray.StridedLayout([0, 0])
+    with pytest.raises(MemoryError):
+        hurray.Tensor(bytes(1), hurray.bool, shape, layout=layout).to_torch()
+
+
+def test_copies_that_no_memory_holds_are_a_memory_error():
+    layout = hurray.StridedLayout([0, -1])
+    with pytest.raises(MemoryError):
+        hurray.Tensor(bytes(4), hurray.float32, [2**50, 1], layout=layout).to_torch()
