@@ -19,10 +19,14 @@ namespace {
 constexpr size_t kMostPieces = 1024;            // IOV_MAX of Linux
 constexpr size_t kMostBytes = size_t{1} << 30;  // a call moves less than 2 GiB anyway
 
+struct Batch {
+  size_t count = 0;  // pieces
+  size_t bytes = 0;
+};
+
 // A stretch of the pieces that one call can take, from `skip` bytes into the first of them.
-size_t NextBatch(std::span<const iovec> pieces, size_t skip,
-                 std::array<iovec, kMostPieces>& batch) {
-  size_t count = 0, bytes = 0;
+Batch NextBatch(std::span<const iovec> pieces, size_t skip, std::array<iovec, kMostPieces>& batch) {
+  auto [count, bytes] = Batch();
   for (const iovec& piece : pieces) {
     if (count == kMostPieces || bytes >= kMostBytes) break;
     auto* start = static_cast<uint8_t*>(piece.iov_base) + skip;
@@ -31,7 +35,7 @@ size_t NextBatch(std::span<const iovec> pieces, size_t skip,
     batch[count++] = {start, size};
     bytes += size;
   }
-  return count;
+  return {count, bytes};
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ void FileDescriptor::WriteAll(std::span<const iovec> pieces, Checkpoint& checkpo
   std::array<iovec, kMostPieces> batch;
   size_t skip = 0;  // bytes of the first piece that are written already
   while (!pieces.empty()) {
-    size_t count = NextBatch(pieces, skip, batch);
+    auto [count, wanted] = NextBatch(pieces, skip, batch);
     ssize_t result = ::writev(fd_, batch.data(), static_cast<int>(count));
     if (result < 0) {
       HandleFailure("write", POLLOUT, checkpoint);
@@ -105,10 +109,13 @@ void FileDescriptor::WriteAll(std::span<const iovec> pieces, Checkpoint& checkpo
     }
     checkpoint.Advance(static_cast<uint64_t>(result));
     skip += static_cast<size_t>(result);
+    // Written in part: perhaps a signal came while it waited for the rest.
+    bool is_short = static_cast<size_t>(result) < wanted;
     while (!pieces.empty() && skip >= pieces[0].iov_len) {
       skip -= pieces[0].iov_len;
       pieces = pieces.subspan(1);
     }
+    if (is_short) checkpoint.Interrupt();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,6 +33,8 @@ class MemorySink : public Sink {
   void Reserve(uint64_t bytes, Checkpoint& checkpoint) override;
   void Write(std::span<const iovec> pieces, Checkpoint& checkpoint) override;
   std::span<const uint8_t> bytes() const noexcept { return bytes_; }
+  // Forgets what was written after the first `size` bytes.
+  void Truncate(size_t size) noexcept { bytes_.resize(std::min(size, bytes_.size())); }
 
  private:
   std::vector<uint8_t> bytes_;

@@ -160,8 +160,11 @@ PyObject* StreamWriter_write(PyObject* self, PyObject* object) {
     Exclusive inside(Of(self)->busy, "StreamWriter");
     if (Of(self)->finished) throw Error(ErrorCode::kStream, "the stream is finished");
     Item item = ToItem(state, object);
-    // Until the item is checked nothing is written; what fails later leaves half of it behind.
+    // Until the item is checked nothing is written; what fails later leaves half of it behind,
+    // which memory can forget.
     Of(self)->finished = true;
+    MemorySink* memory = Of(self)->memory;
+    size_t size = memory != nullptr ? memory->bytes().size() : 0;
     try {
       GilRelease released;
       Checkpoint checkpoint = Watch();
@@ -170,6 +173,12 @@ PyObject* StreamWriter_write(PyObject* self, PyObject* object) {
       throw;
     } catch (const Error&) {
       Of(self)->finished = false;
+      throw;
+    } catch (...) {
+      if (memory != nullptr) {
+        memory->Truncate(size);
+        Of(self)->finished = false;
+      }
       throw;
     }
     Of(self)->finished = false;

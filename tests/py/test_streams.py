@@ -920,6 +920,62 @@ def test_a_signal_that_is_handled_does_not_disturb_a_reader():
     assert out.split() == ["3", "True"]
 
 
+def test_a_writer_that_waits_halfway_can_be_interrupted():
+    # The pipe takes a part, and the system call ends with that part, not with an error.
+    run_python(
+        """
+        import os, signal
+        import hurray
+
+        class Stop(Exception):
+            pass
+
+        def stop(*_):
+            raise Stop
+
+        signal.signal(signal.SIGALRM, stop)
+        read, write = os.pipe()
+        writer = hurray.StreamWriter(open(write, "wb", buffering=0))
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            writer.write(hurray.zeros([100_000]))
+        except Stop:
+            pass
+        else:
+            raise SystemExit("there was no interrupt")
+        """
+    )
+
+
+def test_a_stream_in_memory_forgets_what_it_could_not_finish():
+    run_python(
+        """
+        import resource
+        import hurray
+
+        small, large = hurray.zeros([10]), hurray.zeros([1 << 24])
+        writer = hurray.StreamWriter()
+        writer.write(small)
+        before = writer.getvalue()
+        members = [small, *[large] * 100]
+        limit = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, limit[1]))
+        try:
+            writer.write(
+                hurray.Composite("group", shape=[], dtype=hurray.int8, members=members)
+            )
+        except MemoryError:
+            pass
+        else:
+            raise SystemExit("there was enough memory")
+        resource.setrlimit(resource.RLIMIT_AS, limit)
+        assert writer.getvalue() == before
+        writer.write(small)
+        assert len(list(hurray.StreamReader(writer.getvalue()))) == 2
+        """
+    )
+
+
 # ---- threads
 
 
