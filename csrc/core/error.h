@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace hurray {
@@ -22,9 +23,14 @@ enum class ErrorCode : uint8_t {
   kNotExportable,      // memory that another protocol cannot express
 };
 
+// A message with its control characters written as \x00 to \x1f and \x7f: it may quote a name
+// from a hostile file, and what() ends at a zero.
+std::string Printable(std::string_view message);
+
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, std::string_view message)
+      : std::runtime_error(Printable(message)), code_(code) {}
   ErrorCode code() const noexcept { return code_; }
 
  private:

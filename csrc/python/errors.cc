@@ -141,7 +141,7 @@ void SetPythonError(ModuleState& state) noexcept {
 }
 
 void ThrowPython(PyObject* exception, const std::string& message) {
-  SetMessage(exception, message.c_str());
+  SetMessage(exception, Printable(message).c_str());
   throw PythonError();
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/composite.h"
 #include "core/requirements.h"
+#include "core/str_cat.h"
 #include "python/arguments.h"
 #include "python/buffer_handle.h"
 #include "python/composite.h"
@@ -113,6 +114,10 @@ PyObject* RebuildComposite(PyObject* module, PyObject* const* args, Py_ssize_t n
     auto bound = kRebuildComposite.Bind(args, nargs, kwnames);
     ModuleState& state = StateOf(module);
     TensorDescriptor head = DecodeOwn(bound[0]);
+    if (!IsVirtual(head.layout())) {
+      ThrowInvalidDescriptor(StrCat("the head of a composite has layout ",
+                                    LayoutName(head.layout()), ", it must be composite"));
+    }
     Ref members = ToCompositeMembers(state, bound[1]);
     CheckCompositeOf(state, head, members.get());
     return NewComposite(state, std::move(head), std::move(members)).release();

@@ -13,6 +13,12 @@ TEST(Error, KeepsCodeAndMessage) {
   EXPECT_STREQ(error.what(), "cut short");
 }
 
+TEST(Error, WritesControlCharactersOut) {
+  // A zero would end what().
+  Error error(ErrorCode::kFile, std::string("tensor 'a\0b\n\x1b[0m\x7f': \xc3\xa9", 22));
+  EXPECT_STREQ(error.what(), "tensor 'a\\x00b\\x0a\\x1b[0m\\x7f': \xc3\xa9");
+}
+
 TEST(SystemError, IsAFileErrorWithNumberAndPath) {
   SystemError error(ENOENT, "no such file", "weights.hrry");
   EXPECT_EQ(error.code(), ErrorCode::kFile);

@@ -997,3 +997,14 @@ def test_an_unknown_layout_is_read_only_on_demand(path, mapped):
     before = path.read_bytes()
     hurray.save(path, loaded)
     assert path.read_bytes() == before
+
+
+def test_messages_show_all_of_a_name():
+    data = bytearray(hurray.dumps({"a\0b\n\x1b[0m": hurray.zeros([3])}))
+    data[data.index(b"HRRY\x01") + 14] = 0x47  # no element type
+    with pytest.raises(
+        hurray.InvalidDescriptorError, match=r"a\\x00b\\x0a\\x1b\[0m.*type_tag is 0x47"
+    ):
+        hurray.loads(bytes(data))
+    with pytest.raises(hurray.UnsupportedError, match=r"a\\x00b.*Composite"):
+        hurray.dumps({"a\0b": 3})

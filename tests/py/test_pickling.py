@@ -120,6 +120,15 @@ def test_the_rebuilding_function_checks_what_it_gets():
         rebuild(descriptor, "cpu", buffers)
 
 
+def test_a_composite_is_not_rebuilt_from_a_head_that_is_none():
+    tensor = hurray.zeros([2])
+    composite = hurray.Composite("group", shape=[], dtype=hurray.int8, members=[tensor])
+    rebuild, (head, members) = composite.__reduce_ex__(4)
+    assert rebuild(head, members).members == composite.members
+    with pytest.raises(hurray.InvalidDescriptorError, match="row_major"):
+        rebuild(tensor.descriptor.encode(), members)
+
+
 def test_tensors_that_may_not_be_touched_are_refused():
     encoded = bytearray(
         hurray.Tensor(bytes(4), hurray.int8, [4], hurray.device.cuda).descriptor.encode()
