@@ -166,9 +166,7 @@ bool
 Raises
 ------
 RuntimeError
-    If no block is active.
-ValueError
-    If the block was entered in another thread or task.
+    If no block is active, or it was entered in another thread or task, where it stays active.
 
 Examples
 --------
@@ -186,7 +184,12 @@ PyObject* Exit(PyObject* self, PyObject* const* args, Count nargs, PyObject* kwn
     if (!replaced) {
       ThrowPython(PyExc_RuntimeError, "this aligned_allocator block is not active");
     }
-    RestoreMemoryHandler(StateOf(Py_TYPE(self)), replaced.get());
+    try {
+      RestoreMemoryHandler(StateOf(Py_TYPE(self)), replaced.get());
+    } catch (const PythonError&) {
+      BlockOf(self)->replaced = replaced.release();  // for whoever entered it
+      throw;
+    }
     Py_RETURN_FALSE;
   });
 }

@@ -1,5 +1,6 @@
 #include "python/arguments.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -79,11 +80,20 @@ Ref ToIndexObject(PyObject* object, std::string_view name) {
   return Ref::Steal(index);
 }
 
+// The digits of an integer, for messages; of one too long to be read, its size.
 std::string IntegerText(PyObject* integer) {
+  constexpr double kReadable = 1e40;
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
   if (overflow == 0) return StrCat(value);
-  return overflow < 0 ? "below -2^63" : "2^63 or more";
+  double size = PyLong_AsDouble(integer);
+  if (size == -1.0 && PyErr_Occurred() != nullptr) {
+    if (!ClearIf(PyExc_OverflowError)) throw PythonError();
+    return overflow < 0 ? "below -10^308" : "above 10^308";
+  }
+  if (std::fabs(size) > kReadable) return StrCat("about ", size);
+  Ref digits = Ref::Steal(PyLong_Type.tp_repr(integer));  // a subclass may have another
+  return std::string(ToText(digits.get(), "integer"));
 }
 
 [[noreturn]] void ThrowOutOfRange(std::string_view name, PyObject* integer,
@@ -182,7 +192,10 @@ std::string_view ToText(PyObject* object, std::string_view name) {
   }
   Py_ssize_t size = 0;
   const char* utf8 = PyUnicode_AsUTF8AndSize(object, &size);
-  if (utf8 == nullptr) throw PythonError();
+  if (utf8 == nullptr) {
+    if (!ClearIf(PyExc_UnicodeEncodeError)) throw PythonError();
+    return "\xff";  // in no UTF-8, and so nobody's name
+  }
   return {utf8, static_cast<size_t>(size)};
 }
 

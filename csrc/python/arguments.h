@@ -138,7 +138,8 @@ double ToDouble(PyObject* object, std::string_view name);
 // A number as a complex one: TypeError for what complex() refuses, and for text.
 std::complex<double> ToComplex(PyObject* object, std::string_view name);
 
-// UTF-8 of a str, valid while the object lives.
+// UTF-8 of a str, valid while the object lives; of one that UTF-8 cannot express (it has a lone
+// surrogate), a text that is no UTF-8 and so equals no name.
 std::string_view ToText(PyObject* object, std::string_view name);
 
 // One of a fixed set of names, told by `of`. TypeError for what is no str, ValueError giving

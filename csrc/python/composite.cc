@@ -99,8 +99,8 @@ CompositeHeadLayout ToHeadLayout(PyObject* rule_name, PyObject* op_name, size_t 
   std::string_view name = ToText(rule_name, "composition_rule");
   auto rule = CompositionRuleOf(name);
   if (!rule) {
-    ThrowValueError(
-        StrCat("composition_rule is '", name, "', it must be 'partition', 'overlay' or 'group'"));
+    ThrowValueError(StrCat("composition_rule is ", ReprText(rule_name),
+                           ", it must be 'partition', 'overlay' or 'group'"));
   }
   bool overlay = rule == CompositionRule::kOverlay;
   CombineOp op = CombineOp::kNone;
@@ -108,7 +108,8 @@ CompositeHeadLayout ToHeadLayout(PyObject* rule_name, PyObject* op_name, size_t 
     std::string_view text = ToText(op_name, "combine_op");
     auto found = CombineOpOf(text);
     if (!found) {
-      ThrowValueError(StrCat("combine_op is '", text, "', it must be 'replace' or 'add'"));
+      ThrowValueError(
+          StrCat("combine_op is ", ReprText(op_name), ", it must be 'replace' or 'add'"));
     }
     if (!overlay) {
       ThrowValueError(StrCat("combine_op is '", text, "', a ", name, " has none"));

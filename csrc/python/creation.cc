@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -80,7 +81,7 @@ Ref NewDense(ModuleState& state, const Target& target, Shape shape, const char* 
   if (!count) {
     ThrowInvalidDescriptor(StrCat("hurray.", function, "(): the shape ",
                                   ShapeText({shape.data(), shape.size()}),
-                                  " has more than 2^64 elements"));
+                                  " has 2^64 elements or more"));
   }
   std::optional<uint64_t> size = Packing::Of(target.dtype).SizeBytes(*count);
   if (!size) throw std::bad_alloc();
@@ -741,7 +742,8 @@ start, stop : float
 num : int
     How many.
 dtype : Dtype, optional
-    `hurray.float64` by default. In an integer dtype, numbers lose their fraction.
+    `hurray.float64` by default. In an integer dtype, numbers lose their fraction; between integers
+    they are computed exactly.
 device : Device, optional
     As in `zeros`.
 endpoint : bool, optional
@@ -775,6 +777,35 @@ hurray.Tensor([0.   0.25 0.5  0.75 1.  ], dtype=float64)
 hurray.Tensor([0.   0.25 0.5  0.75], dtype=float64)
 )";
 
+// An integer of 64 bits, with or without a sign; nullopt for any other number.
+std::optional<__int128> ToWide(PyObject* object) {
+  Ref integer = ToIntegerOrNull(object);
+  if (!integer) return std::nullopt;
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
+  if (overflow == 0) return value;
+  unsigned long long large = PyLong_AsUnsignedLongLong(integer.get());
+  if (large == static_cast<unsigned long long>(-1) && PyErr_Occurred() != nullptr) {
+    if (!ClearIf(PyExc_OverflowError)) throw PythonError();
+    return std::nullopt;
+  }
+  return large;
+}
+
+// FillInterval between integers in an integer type: exact where a double has too few bits.
+void FillIntegerInterval(std::span<uint8_t> out, ElementType dtype, __int128 start, __int128 stop,
+                         uint64_t count, bool closed) {
+  __int128 intervals = closed && count > 1 ? count - 1 : count;
+  uint8_t* next = out.data();
+  for (uint64_t i = 0; i < count; ++i) {
+    __int128 value = (start * intervals + (stop - start) * i) / intervals;
+    Element element = value < 0 ? ElementFromInteger(dtype, static_cast<int64_t>(value))
+                                : ElementFromInteger(dtype, static_cast<uint64_t>(value));
+    std::memcpy(next, element.bytes.data(), element.size);
+    next += element.size;
+  }
+}
+
 double ToReal(PyObject* object, std::string_view name) {
   if (IsComplex(object)) {
     ThrowTypeError(StrCat(name, " must be a real number, not ", TypeName(object)));
@@ -794,9 +825,15 @@ PyObject* Linspace(PyObject* module, PyObject* const* args, Py_ssize_t nargs, Py
     double from = ToReal(start, "start"), to = ToReal(stop, "stop");
     uint64_t count = ToExtent(num, "num");
     bool closed = endpoint == nullptr || ToBool(endpoint, "endpoint");
+    std::optional<__int128> first, last;
+    if (target.dtype.info().is_integer) first = ToWide(start), last = ToWide(stop);
     return NewDense(state, target, Shape{count}, "linspace", false,
                     [&](std::span<uint8_t> out, uint64_t) {
-                      FillInterval(out, target.dtype, from, to, count, closed);
+                      if (first && last) {
+                        FillIntegerInterval(out, target.dtype, *first, *last, count, closed);
+                      } else {
+                        FillInterval(out, target.dtype, from, to, count, closed);
+                      }
                     })
         .release();
   });

@@ -53,8 +53,11 @@ int AddDlpackImport(PyObject* module, ModuleState& state);
 // Takes over a managed tensor: whatever happens, its deleter is called exactly once, in the end.
 // `copy` is the argument of the ingest functions.
 Ref ImportManaged(ModuleState& state, DLManagedTensorVersioned* managed, std::optional<bool> copy);
+// Memory in another order than row-major is refused, or copied into that order.
+enum class OtherOrder : uint8_t { kRefused, kCopied };
 // Anything that speaks DLPack, by the quickest way it offers.
-Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy);
+Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy,
+                 OtherOrder other = OtherOrder::kRefused);
 
 // ---- dlpack_exchange.cc
 

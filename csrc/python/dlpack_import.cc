@@ -1,5 +1,6 @@
 // Tensors taken over through DLPack: capsules of both kinds and the exchange API.
 
+#include <array>
 #include <atomic>
 #include <limits>
 #include <new>
@@ -88,6 +89,12 @@ class Taken {
 
 // ---- checking what a producer described
 
+PyObject* GetOptional(PyObject* object, const char* name) {
+  PyObject* attribute = PyObject_GetAttrString(object, name);
+  if (attribute == nullptr && !ClearIf(PyExc_AttributeError)) throw PythonError();
+  return attribute;
+}
+
 Shape CheckedShape(const DLTensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > static_cast<int32_t>(kMaxRank)) {
     Refuse(StrCat("ndim is ", tensor.ndim, ", it must be from 0 to ", kMaxRank));
@@ -130,7 +137,38 @@ std::string DlpackTypeText(DLDataType type) {
   return StrCat("(code ", type.code, ", bits ", type.bits, ", lanes ", type.lanes, ")");
 }
 
-Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
+// The elements in row-major order. REQUIRES: CheckStridesFit passed, there are elements.
+Buffer InRowMajorOrder(const DLTensor& tensor, ShapeView shape, uint64_t width, const uint8_t* data,
+                       size_t size) {
+  std::array<ptrdiff_t, kMaxRank> strides{};
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k] > 1) strides[k] = tensor.strides[k] * static_cast<int64_t>(width);
+  }
+  Buffer ordered = Buffer::Allocate(size);
+  WithoutGilIfLarge(size, [&] {
+    GatherElements(data, shape, {strides.data(), shape.size()}, static_cast<size_t>(width),
+                   ordered.data());
+  });
+  return ordered;
+}
+
+// torch's bit for a tensor whose values are the negatives of its bytes, of which DLPack says
+// nothing.
+void RefuseNegativeView(PyObject* object) {
+  Ref is_neg = Ref::StealOrNull(GetOptional(object, "is_neg"));
+  if (!is_neg) return;
+  Ref answer = Ref::Steal(PyObject_CallNoArgs(is_neg.get()));
+  if (Checked(PyObject_IsTrue(answer.get())) == 1) {
+    Refuse(
+        "the tensor is a negative view, whose bytes are not its values; resolve it first "
+        "with .resolve_neg()");
+  }
+}
+
+// `unordered` is the producer, if memory in another order than row-major shall be copied; null if
+// it is refused.
+Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy,
+          PyObject* unordered = nullptr) {
   const DLTensor& tensor = taken.tensor();
   bool is_bool = IsDlpackBool(tensor.dtype);
   auto element = is_bool ? ElementTypes::kBool : ElementTypeOfDlpack(tensor.dtype);
@@ -152,10 +190,17 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
     Refuse(StrCat("shape ", ShapeText(extents), " exceeds the address space"));
   }
   if (*size > 0 && tensor.data == nullptr) Refuse("data is NULL, yet the tensor has elements");
-  if (!IsRowMajor(tensor, extents)) {
+  bool in_order = IsRowMajor(tensor, extents);
+  if (!in_order) {
     CheckStridesFit(tensor, extents, width);
-    throw Error(ErrorCode::kUnsupported,
-                "the data is not C-contiguous; make it so first, for example with .contiguous()");
+    if (unordered == nullptr) {
+      throw Error(ErrorCode::kUnsupported,
+                  "the data is not C-contiguous; make it so first, for example with .contiguous()");
+    }
+    if (copy == false) {
+      throw Error(ErrorCode::kCopyRequired, "the data is not C-contiguous, it must be copied");
+    }
+    RefuseNegativeView(unordered);
   }
   auto address = reinterpret_cast<uintptr_t>(tensor.data);
   if (*size > 0 && (tensor.byte_offset > UINTPTR_MAX - address ||
@@ -172,10 +217,19 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
                   "DLPack holds a byte per bool and the format a bit: they must be packed");
     }
     Buffer packed = Buffer::Allocate((bytes + 7) / 8);
+    Buffer ordered;
+    if (!in_order) {
+      ordered = InRowMajorOrder(tensor, extents, width, data, bytes);
+      data = ordered.data();
+    }
     if (bytes != 0) {
       WithoutGilIfLarge(bytes, [&] { PackBools(data, bytes, packed.data()); });
     }
     return NewDenseTensor(state, *element, extents, std::move(packed));
+  }
+  if (!in_order) {
+    return NewDenseTensor(state, *element, extents,
+                          InRowMajorOrder(tensor, extents, width, data, bytes));
   }
   bool aligned = bytes == 0 || reinterpret_cast<uintptr_t>(data) % kMinBufferAlignment == 0;
   if (copy == false && !aligned) {
@@ -190,18 +244,29 @@ Ref Build(ModuleState& state, Taken& taken, std::optional<bool> copy) {
 
 // ---- capsules
 
-Ref ImportCapsule(ModuleState& state, PyObject* capsule, std::optional<bool> copy) {
+Ref TakeOver(ModuleState& state, DLManagedTensorVersioned* managed, std::optional<bool> copy,
+             PyObject* unordered) {
+  Taken taken(managed);
+  if (managed->version.major != DLPACK_MAJOR_VERSION) {
+    Refuse(StrCat("the capsule is of DLPack ", managed->version.major, ".", managed->version.minor,
+                  ", this version reads 1.x"));
+  }
+  return Build(state, taken, copy, unordered);
+}
+
+Ref ImportCapsule(ModuleState& state, PyObject* capsule, std::optional<bool> copy,
+                  PyObject* unordered) {
   if (PyCapsule_IsValid(capsule, kVersionedCapsule) != 0) {
     auto* managed =
         static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, kVersionedCapsule));
     Checked(PyCapsule_SetName(capsule, kUsedVersionedCapsule));
-    return ImportManaged(state, managed, copy);
+    return TakeOver(state, managed, copy, unordered);
   }
   if (PyCapsule_IsValid(capsule, kLegacyCapsule) != 0) {
     auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kLegacyCapsule));
     Checked(PyCapsule_SetName(capsule, kUsedLegacyCapsule));
     Taken taken(managed);
-    return Build(state, taken, copy);
+    return Build(state, taken, copy, unordered);
   }
   if (!PyCapsule_CheckExact(capsule)) {
     Refuse(StrCat("__dlpack__() returned ", TypeName(capsule), ", not a capsule"));
@@ -215,12 +280,6 @@ Ref ImportCapsule(ModuleState& state, PyObject* capsule, std::optional<bool> cop
 
 // ---- producers
 
-PyObject* GetOptional(PyObject* object, const char* name) {
-  PyObject* attribute = PyObject_GetAttrString(object, name);
-  if (attribute == nullptr && !ClearIf(PyExc_AttributeError)) throw PythonError();
-  return attribute;
-}
-
 // torch's exchange API looks at none of the bits that make a tensor's bytes differ from its
 // values, nor at requires_grad, for which its `__dlpack__` refuses.
 bool ExchangeTellsTheTruth(const ModuleState& state, PyObject* object, const DLTensor& tensor) {
@@ -231,17 +290,7 @@ bool ExchangeTellsTheTruth(const ModuleState& state, PyObject* object, const DLT
     count *= static_cast<uint64_t>(tensor.shape[k]);
   }
   // A negative-view tensor with more elements has a stride of 2, which is refused anyway.
-  if (count <= 1) {
-    Ref is_neg = Ref::StealOrNull(GetOptional(object, "is_neg"));
-    if (is_neg) {
-      Ref answer = Ref::Steal(PyObject_CallNoArgs(is_neg.get()));
-      if (Checked(PyObject_IsTrue(answer.get())) == 1) {
-        Refuse(
-            "the tensor is a negative view, whose bytes are not its values; resolve it first "
-            "with .resolve_neg()");
-      }
-    }
-  }
+  if (count <= 1) RefuseNegativeView(object);
   return true;
 }
 
@@ -260,15 +309,11 @@ Ref CallDlpack(ModuleState& state, PyObject* object) {
 }  // namespace
 
 Ref ImportManaged(ModuleState& state, DLManagedTensorVersioned* managed, std::optional<bool> copy) {
-  Taken taken(managed);
-  if (managed->version.major != DLPACK_MAJOR_VERSION) {
-    Refuse(StrCat("the capsule is of DLPack ", managed->version.major, ".", managed->version.minor,
-                  ", this version reads 1.x"));
-  }
-  return Build(state, taken, copy);
+  return TakeOver(state, managed, copy, nullptr);
 }
 
-Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy) {
+Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy, OtherOrder other) {
+  PyObject* unordered = other == OtherOrder::kCopied ? object : nullptr;
   if (copy != true) {
     if (Ref tensor = TryShareAtOnce(state, object)) return tensor;
   }
@@ -279,7 +324,7 @@ Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy)
       Taken taken(managed);
       if (managed->version.major == DLPACK_MAJOR_VERSION &&
           ExchangeTellsTheTruth(state, object, managed->dl_tensor)) {
-        return Build(state, taken, copy);
+        return Build(state, taken, copy, unordered);
       }
     } else {
       PyErr_Clear();  // `__dlpack__` tells the reason in its own words
@@ -291,7 +336,7 @@ Ref ImportDlpack(ModuleState& state, PyObject* object, std::optional<bool> copy)
     ThrowTypeError(StrCat(TypeName(object), " has no __dlpack__ and __dlpack_device__"));
   }
   Ref capsule = CallDlpack(state, object);
-  return ImportCapsule(state, capsule.get(), copy);
+  return ImportCapsule(state, capsule.get(), copy, unordered);
 }
 
 // ---- module functions

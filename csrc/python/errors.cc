@@ -34,7 +34,8 @@ void SetSystemError(ModuleState& state, const SystemError& error) {
     type = state.file_permission_error;
   }
   Ref arguments;
-  if (error.path().empty()) {
+  // Of a descriptor without a name nothing can be missing: then the path itself is empty.
+  if (error.path().empty() && error.error_number() != ENOENT) {
     arguments = Ref::StealOrNull(Py_BuildValue("(is)", error.error_number(), error.what()));
   } else {
     Ref path = Ref::StealOrNull(PyUnicode_DecodeFSDefaultAndSize(
@@ -142,6 +143,22 @@ void SetPythonError(ModuleState& state) noexcept {
 
 void ThrowPython(PyObject* exception, const std::string& message) {
   SetMessage(exception, Printable(message).c_str());
+  throw PythonError();
+}
+
+void ThrowPythonFromPending(PyObject* exception, const std::string& message) {
+  PyObject *type, *cause, *traceback;
+  PyErr_Fetch(&type, &cause, &traceback);
+  PyErr_NormalizeException(&type, &cause, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(cause, traceback);
+  Ref type_owner = Ref::Steal(type), cause_owner = Ref::Steal(cause);
+  Ref traceback_owner = Ref::StealOrNull(traceback);
+  SetMessage(exception, Printable(message).c_str());
+  PyErr_Fetch(&type, &cause, &traceback);
+  PyErr_NormalizeException(&type, &cause, &traceback);
+  PyException_SetContext(cause, Py_NewRef(cause_owner.get()));
+  PyException_SetCause(cause, cause_owner.release());
+  PyErr_Restore(type, cause, traceback);
   throw PythonError();
 }
 

@@ -37,6 +37,8 @@ auto Guard(Owner* owner, Body&& body) noexcept -> decltype(body()) {
 
 // Sets a built-in exception and throws PythonError.
 [[noreturn]] void ThrowPython(PyObject* exception, const std::string& message);
+// The same, with the pending Python error as its cause. REQUIRES: one is pending.
+[[noreturn]] void ThrowPythonFromPending(PyObject* exception, const std::string& message);
 [[noreturn]] inline void ThrowTypeError(const std::string& message) {
   ThrowPython(PyExc_TypeError, message);
 }

@@ -127,7 +127,9 @@ std::optional<uint32_t> FindEntry(const FileReader& reader, PyObject* name) {
 }
 
 [[noreturn]] void ThrowKeyError(PyObject* key) {
-  PyErr_SetObject(PyExc_KeyError, key);
+  // In a tuple of its own: a key that is None or a tuple would be taken for the arguments.
+  Ref arguments = Ref::Steal(PyTuple_Pack(1, key));
+  PyErr_SetObject(PyExc_KeyError, arguments.get());
   throw PythonError();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/composite_tree.h"
 #include "io/file_reader.h"
 #include "io/file_writer.h"
 #include "python/arguments.h"
@@ -116,7 +117,11 @@ Item ToStoredItem(ModuleState& state, std::string_view name, PyObject* value) {
   if (IsTensor(state, value) || IsComposite(state, value)) return ToItem(state, value);
   if (PyObject_HasAttrString(value, "__hurray__") == 1 ||
       PyObject_HasAttrString(value, "__dlpack__") == 1) {
-    return ToItem(state, AsTensor(state, value, std::nullopt, std::nullopt).get());
+    try {
+      return ToItem(state, AsTensor(state, value, std::nullopt, std::nullopt).get());
+    } catch (const Error& error) {
+      throw Error(error.code(), StrCat("tensors['", name, "']: ", error.what()));
+    }
   }
   throw Error(ErrorCode::kUnsupported,
               StrCat("tensors['", name, "'] is a ", TypeName(value),
@@ -342,11 +347,27 @@ std::vector<uint32_t> EntriesOf(const FileReader& reader, const Ref& names) {
   return entries;
 }
 
-Ref ReadItems(ModuleState& state, const FileReader& reader, const Ref& names, bool release_gil,
-              Checkpoint& checkpoint) {
+// Bytes of all buffers of the items at these entries.
+uint64_t DataLength(const FileReader& reader, const std::vector<uint32_t>& entries) {
+  GilRelease released;
+  Checkpoint checkpoint = Watch();
+  uint64_t total = 0;
+  for (size_t entry : entries) {
+    MemberCounter heads;
+    do {
+      TensorDescriptor descriptor = reader.ReadDescriptor(entry, checkpoint);
+      for (const BufferHandle& handle : descriptor.buffers()) total += handle.byte_size;
+      auto* head = std::get_if<CompositeHeadLayout>(&descriptor.layout());
+      heads.Add(head == nullptr ? std::nullopt : std::optional(head->member_count));
+    } while (heads.depth() > 0 && ++entry < reader.entry_count());
+  }
+  return total;
+}
+
+Ref ReadItems(ModuleState& state, const FileReader& reader, const std::vector<uint32_t>& entries,
+              bool release_gil, Checkpoint& checkpoint) {
   // Enough to be worth giving the GIL up, few enough to be a small part of what they describe.
   constexpr size_t kBatch = 1024;
-  std::vector<uint32_t> entries = EntriesOf(reader, names);
   Ref dict = Ref::Steal(PyDict_New());
   std::vector<Item> items;
   for (size_t begin = 0; begin < entries.size(); begin += kBatch) {
@@ -389,8 +410,11 @@ PyObject* Load(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObje
     PyObject* progress = ToProgress(progress_object);
     std::unique_ptr<FileReader> reader = OpenFile(path, access, mode);
     Checkpoint checkpoint = Watch(progress);
-    checkpoint.SetTotal(reader->data_length());
-    Ref dict = ReadItems(StateOf(module), *reader, names, true, checkpoint);
+    std::vector<uint32_t> entries = EntriesOf(*reader, names);
+    if (progress != nullptr) {
+      checkpoint.SetTotal(names ? DataLength(*reader, entries) : reader->data_length());
+    }
+    Ref dict = ReadItems(StateOf(module), *reader, entries, true, checkpoint);
     checkpoint.Finish();
     return dict.release();
   });
@@ -412,7 +436,8 @@ PyObject* Loads(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObj
     bool copies = bytes.alignment() < kMinBufferAlignment;
     Checkpoint checkpoint = Watch();
     FileReader reader(MemorySource(std::move(bytes)), mode, checkpoint);
-    return ReadItems(StateOf(module), reader, names, copies, checkpoint).release();
+    return ReadItems(StateOf(module), reader, EntriesOf(reader, names), copies, checkpoint)
+        .release();
   });
 }
 

@@ -28,7 +28,7 @@ obj : object
 dtype : Dtype, optional
     Cast to this type if `obj` has another; any type NumPy has, bfloat16 excepted.
 device : Device, optional
-    Only `hurray.device.cpu`, which is also the default.
+    Only of kind cpu: what is made lies in ordinary memory, on `hurray.device.cpu`.
 copy : bool, optional
     None copies only where it must, False never, True always.
 
@@ -39,7 +39,8 @@ Tensor
 Raises
 ------
 UnsupportedError
-    If the element type has no equivalent, or `dtype` is one NumPy does not have.
+    If the element type has no equivalent, NumPy cannot convert `obj` (its exception is the cause),
+    or `dtype` is one NumPy does not have.
 CopyRequiredError
     If ``copy=False`` and a copy is needed. An `UnsupportedError`.
 InvalidDescriptorError
@@ -66,6 +67,21 @@ True
 
 PyArrayObject* AsArray(PyObject* object) noexcept {
   return reinterpret_cast<PyArrayObject*>(object);
+}
+
+// Runs a conversion by NumPy. What it refuses is unsupported, for the reason that it gives.
+template <typename Convert>
+Ref ByNumpy(const ModuleState& state, PyObject* object, Convert&& convert) {
+  try {
+    return convert();
+  } catch (const PythonError&) {
+    for (PyObject* refusal : {PyExc_ValueError, PyExc_TypeError, PyExc_OverflowError}) {
+      if (PyErr_ExceptionMatches(refusal) == 0) continue;
+      ThrowPythonFromPending(state.unsupported_error,
+                             StrCat("obj is a ", TypeName(object), ", which NumPy cannot convert"));
+    }
+    throw;
+  }
 }
 
 // NumPy's dtype for an element type of the numeric set.
@@ -120,7 +136,7 @@ Ref FromArray(ModuleState& state, PyObject* array, std::optional<ElementType> dt
       ThrowCopyRequired(StrCat("obj has dtype ", DtypeText(descr), ", a cast to ", dtype->name(),
                                " needs a copy"));
     }
-    return ConvertArray(state, array, *dtype);
+    return ByNumpy(state, array, [&] { return ConvertArray(state, array, *dtype); });
   }
   bool in_order = PyArray_IS_C_CONTIGUOUS(AsArray(array)) && PyArray_ISNBO(descr->byteorder);
   if (element && !in_order) {
@@ -165,9 +181,11 @@ Ref FromAnything(ModuleState& state, PyObject* object, std::optional<ElementType
   if (copy == false) {
     ThrowCopyRequired(StrCat("obj is a ", TypeName(object), ", which must be converted"));
   }
-  PyArray_Descr* wanted = nullptr;
-  if (dtype) wanted = reinterpret_cast<PyArray_Descr*>(DtypeForCast(*dtype).release());
-  Ref array = Ref::Steal(PyArray_FromAny(object, wanted, 0, 0, NPY_ARRAY_CARRAY, nullptr));
+  Ref array = ByNumpy(state, object, [&] {
+    PyArray_Descr* wanted = nullptr;
+    if (dtype) wanted = reinterpret_cast<PyArray_Descr*>(DtypeForCast(*dtype).release());
+    return Ref::Steal(PyArray_FromAny(object, wanted, 0, 0, NPY_ARRAY_CARRAY, nullptr));
+  });
   return WrapArray(state, array.get(), true);
 }
 
@@ -214,7 +232,7 @@ Ref AsTensor(ModuleState& state, PyObject* object, std::optional<ElementType> dt
       return FromTensor(state, tensor.get(), dtype, copy);
     }
     if (HasAttribute(object, "__dlpack__")) {
-      Ref tensor = ImportDlpack(state, object, copy);
+      Ref tensor = ImportDlpack(state, object, copy, OtherOrder::kCopied);
       bool casts = dtype && TensorOf(tensor.get())->descriptor.dtype() != *dtype;
       return casts ? FromTensor(state, tensor.get(), dtype, copy) : std::move(tensor);
     }

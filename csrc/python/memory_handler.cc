@@ -2,6 +2,7 @@
 
 #include "core/checked_math.h"
 #include "python/arguments.h"
+#include "python/context_var.h"
 #include "python/errors.h"
 #include "python/numpy_api.h"
 #include "storage/allocator.h"
@@ -94,7 +95,7 @@ Ref SetMemoryHandler(ModuleState& state) {
 
 void RestoreMemoryHandler(const ModuleState& state, PyObject* replaced) {
   if (state.memory_handler_variable != Py_None) {
-    Checked(PyContextVar_Reset(state.memory_handler_variable, replaced));
+    ResetContextVar(state.memory_handler_variable, replaced, "aligned_allocator");
   } else {
     Ref::Steal(PyDataMem_SetHandler(replaced));
   }

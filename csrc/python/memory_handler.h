@@ -13,7 +13,7 @@ namespace hurray {
 // kUnsupported where it is older than 1.22.
 Ref SetMemoryHandler(ModuleState& state);
 
-// Sets the handler again that SetMemoryHandler replaced. Throws PythonError with a ValueError in
+// Sets the handler again that SetMemoryHandler replaced. Throws PythonError with a RuntimeError in
 // another context than that one's.
 void RestoreMemoryHandler(const ModuleState& state, PyObject* replaced);
 

@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include "python/arguments.h"
+#include "python/context_var.h"
 #include "python/errors.h"
 #include "python/value_type.h"
 
@@ -276,9 +277,7 @@ bool
 Raises
 ------
 RuntimeError
-    If no block is active.
-ValueError
-    If the block was entered in another thread or task.
+    If no block is active, or it was entered in another thread or task, where it stays active.
 
 Examples
 --------
@@ -296,7 +295,12 @@ PyObject* PrintOptionsCtx_exit(PyObject* self, PyObject* const* args, Py_ssize_t
     kExit.Bind(args, nargs, kwnames);
     Ref token = Ref::StealOrNull(std::exchange(BlockOf(self)->token, nullptr));
     if (!token) ThrowPython(PyExc_RuntimeError, "this print_options block is not active");
-    Checked(PyContextVar_Reset(StateOf(Py_TYPE(self)).sparse_display, token.get()));
+    try {
+      ResetContextVar(StateOf(Py_TYPE(self)).sparse_display, token.get(), "print_options");
+    } catch (const PythonError&) {
+      BlockOf(self)->token = token.release();  // for whoever entered it
+      throw;
+    }
     return ToPython(false).release();
   });
 }

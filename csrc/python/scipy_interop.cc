@@ -321,6 +321,11 @@ void CheckScipyExport(const TensorDescriptor& descriptor) {
   if (HasDynamicExtent(descriptor.shape())) {
     refuse(StrCat("the shape ", ShapeText(descriptor.shape()), " has a dynamic dimension"));
   }
+  for (uint64_t extent : descriptor.shape()) {
+    if (extent > static_cast<uint64_t>(PY_SSIZE_T_MAX)) {
+      refuse(StrCat("the extent ", extent, " exceeds what SciPy can express"));
+    }
+  }
   if (descriptor.quantization() != nullptr) {
     refuse("the tensor is quantized, SciPy would take its stored numbers for values");
   }

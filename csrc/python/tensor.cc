@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <new>
 
 #include "core/addressing.h"
@@ -322,15 +323,21 @@ PyObject* Tensor_nbytes(PyObject* self, void*) {
     return PyLong_FromSize_t(total);
   });
 }
+// What the memory has now. Readers align it as declared, where that can be had; memory that
+// somebody handed over may have less.
+uint32_t AlignmentNow(const BufferHandle& declared, const Buffer& buffer) noexcept {
+  if (declared.byte_size == 0) return 1;
+  auto address = reinterpret_cast<uintptr_t>(buffer.data());
+  uintptr_t of_address = address & (~address + 1);
+  auto kept = static_cast<uint32_t>(std::min<uintptr_t>(ReachableAlignment(declared), of_address));
+  return std::max(kept, buffer.alignment());
+}
 PyObject* Tensor_buffer_handles(PyObject* self, void*) {
   return Guard(Py_TYPE(self), [&] {
     const TensorObject* tensor = TensorOf(self);
     BufferTable handles(tensor->descriptor.buffers());
     for (size_t i = 0; i < handles.size(); ++i) {
-      // Never below what is declared: readers allocate accordingly.
-      handles[i].alignment = handles[i].byte_size == 0
-                                 ? 1
-                                 : std::max(handles[i].alignment, tensor->buffers[i].alignment());
+      handles[i].alignment = AlignmentNow(handles[i], tensor->buffers[i]);
     }
     return HandlesToTuple(StateOfTensor(self), {handles.data(), handles.size()}, tensor->device)
         .release();

@@ -141,12 +141,19 @@ def test_exit_without_enter_is_a_runtime_error():
         block.__exit__(None, None, None)
 
 
-def test_exit_in_another_context_is_refused():
+def test_exit_in_another_context_is_refused_and_the_owner_can_still_leave():
     block = hurray.aligned_allocator()
-    contextvars.copy_context().run(block.__enter__)
-    with pytest.raises(ValueError, match="different Context"):
+    owner = contextvars.copy_context()
+    owner.run(block.__enter__)
+    with pytest.raises(RuntimeError, match="another thread or task") as caught:
         block.__exit__(None, None, None)
+    assert isinstance(caught.value.__cause__, ValueError)
     assert handler() == DEFAULT
+    assert owner.run(handler) == OURS
+    owner.run(block.__exit__, None, None, None)
+    assert owner.run(handler) == DEFAULT
+    with block:
+        assert handler() == OURS
 
 
 @pytest.mark.parametrize(

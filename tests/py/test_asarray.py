@@ -188,6 +188,32 @@ def test_what_has_no_equivalent_is_unsupported(value):
         hurray.asarray(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype", "cause"),
+    [
+        pytest.param([[1], [2, 3]], None, ValueError, id="ragged"),
+        pytest.param(["a"], hurray.float32, ValueError, id="text"),
+        pytest.param([1j], hurray.float32, TypeError, id="complex"),
+        pytest.param([2**70], hurray.int8, OverflowError, id="large"),
+        pytest.param(np.array(["a"]), hurray.float32, ValueError, id="array-of-text"),
+        pytest.param(np.array([object()]), hurray.int8, TypeError, id="array-of-objects"),
+    ],
+)
+def test_what_numpy_refuses_is_unsupported_for_its_reason(value, dtype, cause):
+    with pytest.raises(hurray.UnsupportedError, match="NumPy") as caught:
+        hurray.asarray(value, dtype=dtype)
+    assert isinstance(caught.value.__cause__, cause)
+
+
+def test_what_an_object_raises_itself_passes():
+    class Broken:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        hurray.asarray(Broken())
+
+
 # ---- ml_dtypes
 
 

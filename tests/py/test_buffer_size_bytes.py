@@ -73,6 +73,22 @@ def test_counts_beyond_64_bits_overflow(count):
         hurray.buffer_size_bytes(hurray.int8, count)
 
 
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (2**64, "is 18446744073709551616, it"),
+        (-(2**70), "is -1180591620717411303424, it"),
+        (10**60, r"is about 1e\+60, it"),
+        (10**5000, r"is above 10\^308, it"),
+        (-(10**5000), r"is below -10\^308, it"),
+    ],
+    ids=["2**64", "-2**70", "10**60", "10**5000", "-10**5000"],
+)
+def test_the_message_shows_the_count(count, shown):
+    with pytest.raises(OverflowError, match=shown):
+        hurray.buffer_size_bytes(hurray.int8, count)
+
+
 @pytest.mark.parametrize("count", [1.0, "1", None, [1]])
 def test_counts_are_integers(count):
     with pytest.raises(TypeError):

@@ -826,6 +826,36 @@ def test_the_last_value_is_exactly_stop():
         assert values(hurray.linspace(0.1, 0.7, num))[-1] == 0.7
 
 
+@pytest.mark.parametrize(
+    ("start", "stop", "num", "dtype", "expected"),
+    [
+        pytest.param(0, 2**53 + 1, 3, "int64", [0, 2**52, 2**53 + 1], id="odd"),
+        pytest.param(2**53 + 1, 0, 1, "int64", [2**53 + 1], id="one"),
+        pytest.param(2**63 - 1, -(2**63), 2, "int64", [2**63 - 1, -(2**63)], id="all-of-int64"),
+        pytest.param(0, 2**64 - 1, 4, "uint64", [k * (2**64 - 1) // 3 for k in range(4)], id="u64"),
+        pytest.param(2**63 - 1, 2**63 - 1, 3, "int64", [2**63 - 1] * 3, id="same"),
+        pytest.param(-7, 7, 4, "int8", [-7, -2, 2, 7], id="toward-zero"),
+    ],
+)
+def test_linspace_between_integers_is_exact(start, stop, num, dtype, expected):
+    tensor = hurray.linspace(start, stop, num, dtype=hurray.Dtype.from_name(dtype))
+    assert values(tensor) == expected
+
+
+def test_linspace_leaves_out_a_stop_that_does_not_fit():
+    tensor = hurray.linspace(0, 256, 4, dtype=hurray.uint8, endpoint=False)
+    assert values(tensor) == [0, 64, 128, 192]
+    assert values(hurray.linspace(0, 2**64, 2, dtype=hurray.uint64, endpoint=False)) == [0, 2**63]
+    with pytest.raises(OverflowError):
+        hurray.linspace(0, 2**63, 2, dtype=hurray.int64)
+
+
+@pytest.mark.parametrize("shape", [[2**32, 2**32], [2**63, 3]], ids=str)
+def test_too_many_elements_are_counted_right(shape):
+    with pytest.raises(hurray.InvalidDescriptorError, match=r"has 2\^64 elements or more"):
+        hurray.zeros(shape)
+
+
 def test_linspace_parameters_have_names():
     tensor = hurray.linspace(start=0, stop=1, num=3, endpoint=True, dtype=hurray.float32)
     assert values(tensor) == [0, 0.5, 1]

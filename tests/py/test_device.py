@@ -68,7 +68,9 @@ def test_device_ids_go_up_to_int32(device_id):
 # ---- rejections
 
 
-@pytest.mark.parametrize("kind", ["", "CPU", "Cuda", "private", "tpu", "cpu ", "cpu:0", "cpu\0"])
+@pytest.mark.parametrize(
+    "kind", ["", "CPU", "Cuda", "private", "tpu", "cpu ", "cpu:0", "cpu\0", "\ud800"]
+)
 def test_unknown_kinds_are_rejected(kind):
     with pytest.raises(hurray.InvalidDescriptorError) as caught:
         hurray.Device(kind)
@@ -77,7 +79,9 @@ def test_unknown_kinds_are_rejected(kind):
     assert "byte" in str(caught.value)
 
 
-@pytest.mark.parametrize("memory_class", ["", "Standard", "private", "pinned", "standard "])
+@pytest.mark.parametrize(
+    "memory_class", ["", "Standard", "private", "pinned", "standard ", "\ud800"]
+)
 def test_unknown_memory_classes_are_rejected(memory_class):
     with pytest.raises(hurray.InvalidDescriptorError) as caught:
         hurray.Device("cpu", 0, memory_class)

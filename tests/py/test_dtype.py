@@ -76,7 +76,7 @@ def test_types_are_singletons(dtype):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "extension", "Float32", "FLOAT32", "float32 ", "f4", "int3", "float32\0"]
+    "name", ["", "extension", "Float32", "FLOAT32", "float32 ", "f4", "int3", "float32\0", "\ud800"]
 )
 def test_unknown_names_are_rejected(name):
     with pytest.raises(hurray.InvalidDescriptorError):

@@ -778,6 +778,25 @@ def test_progress_counts_up_to_the_total(path, mapped):
         assert calls[-1][0] == calls[-1][1]
 
 
+@pytest.mark.parametrize("mapped", [True, False], ids=["mapped", "in-memory"])
+@pytest.mark.parametrize(
+    ("names", "total"),
+    [(["a"], 8 << 10), (["c"], 3 << 10), (["c.1"], 2 << 10), (["n"], 4 << 10), (["b", "a"], 8704)],
+    ids=str,
+)
+def test_progress_is_about_the_wanted_tensors(path, mapped, names, total):
+    small, middle = tensor(np.zeros(1 << 10), np.int8), tensor(np.zeros(2 << 10), np.int8)
+    group = hurray.Composite("group", shape=[], dtype=hurray.int8, members=[small, middle])
+    nested = hurray.Composite("group", shape=[], dtype=hurray.int8, members=[group, small])
+    large = tensor(np.zeros(8 << 10), np.int8)
+    b = tensor(np.zeros(512), np.int8)
+    hurray.save(path, {"a": large, "c": group, "n": nested, "b": b})
+    calls = []
+    hurray.load(path, names=names, mmap=mapped, progress=record(calls))
+    assert calls[-1] == (total, total)
+    assert {call[1] for call in calls} == {total}
+
+
 class Enough(Exception):
     pass
 
@@ -1008,3 +1027,71 @@ def test_messages_show_all_of_a_name():
         hurray.loads(bytes(data))
     with pytest.raises(hurray.UnsupportedError, match=r"a\\x00b.*Composite"):
         hurray.dumps({"a\0b": 3})
+
+
+# ---- the empty path
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda: hurray.save("", {}), id="save"),
+        pytest.param(lambda: hurray.load(""), id="load"),
+        pytest.param(lambda: hurray.load_kv(""), id="load_kv"),
+        pytest.param(lambda: hurray.open(""), id="open"),
+        pytest.param(lambda: hurray.verify(""), id="verify"),
+        pytest.param(lambda: hurray.StreamReader(""), id="StreamReader"),
+        pytest.param(lambda: hurray.StreamWriter(""), id="StreamWriter"),
+    ],
+)
+def test_an_empty_path_is_a_file_that_is_not_there(call):
+    with pytest.raises(hurray.FileError) as caught:
+        call()
+    assert isinstance(caught.value, FileNotFoundError)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, "")
+
+
+# ---- names that are none
+
+
+@pytest.mark.parametrize("name", [None, (), (1, 2), 3, "none", "\ud800"], ids=ascii)
+def test_a_key_that_is_not_there_is_in_the_error(weights, name):
+    with hurray.open(weights) as file:
+        with pytest.raises(KeyError) as caught:
+            file[name]
+        assert caught.value.args == (name,)
+        if isinstance(name, str):
+            with pytest.raises(KeyError) as caught:
+                file.descriptor(name)
+            assert caught.value.args == (name,)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.array(["text"]), np.ma.array([1.0]), np.zeros(2, np.longdouble)],
+    ids=["text", "masked", "longdouble"],
+)
+def test_what_cannot_be_saved_is_named(path, value):
+    for call in (lambda: hurray.save(path, {"w": value}), lambda: hurray.dumps({"w": value})):
+        with pytest.raises(hurray.UnsupportedError, match=r"^tensors\['w'\]: "):
+            call()
+    assert not path.exists()
+
+
+# ---- verify
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_an_unknown_layout_is_one_problem_among_sound_tensors(path, size):
+    unknown = hurray.Tensor(
+        bytes(4 * size), hurray.float32, [size], layout=hurray.UnknownLayout(0x0C)
+    )
+    group = hurray.Composite("group", shape=[], dtype=hurray.float32, members=[unknown])
+    hurray.save(path, {"a": tensor([1]), "u": unknown, "g": group, "b": tensor([2])})
+    report = hurray.verify(path)
+    assert report.tensor_count == 4
+    assert [problem[:2] for problem in report.problems] == [("u", "tensor"), ("g.0", "tensor")]
+    for _, _, message in report.problems:
+        assert "0x0C, which is reserved" in message
+    with pytest.raises(hurray.InvalidDescriptorError, match="tensor 'u': layout_tag"):
+        hurray.verify(path, raise_on_error=True)

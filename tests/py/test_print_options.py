@@ -95,6 +95,17 @@ def test_exit_without_enter_is_a_runtime_error():
         hurray.print_options().__exit__(None, None, None)
 
 
+def test_exit_in_another_context_is_refused_and_the_owner_can_still_leave():
+    block = hurray.print_options(sparse_display="content")
+    owner = contextvars.copy_context()
+    owner.run(block.__enter__)
+    with pytest.raises(RuntimeError, match="another thread or task"):
+        block.__exit__(None, None, None)
+    assert owner.run(hurray.get_print_options) == CONTENT
+    owner.run(block.__exit__, None, None, None)
+    assert owner.run(hurray.get_print_options) == METADATA
+
+
 def test_the_class_can_be_called_itself():
     assert type(hurray.print_options()) is hurray.PrintOptionsCtx
     with hurray.PrintOptionsCtx(sparse_display="content"):

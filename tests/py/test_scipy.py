@@ -143,6 +143,7 @@ def test_broken_indices_never_reach_scipy(columns, pointers):
             "quantized",
             id="quantized",
         ),
+        pytest.param(csr([1], [0], [0, 1, 1], (2, 2**63)), "extent", id="extent"),
     ],
 )
 def test_what_scipy_cannot_hold_is_refused(tensor, match):

@@ -1,6 +1,7 @@
 import itertools
 import math
 import mmap
+import pickle
 import random
 import struct
 import weakref
@@ -8,6 +9,7 @@ from collections.abc import Hashable
 
 import numpy as np
 import pytest
+import wire
 from arrays import NUMPY_TYPES, array_at, dtype_id, packed
 
 import hurray
@@ -647,6 +649,21 @@ def test_there_is_one_handle_for_each_buffer():
         assert handle.device is tensor.device
         assert handle.sync_mode == "producer_synced"
         assert handle.alignment == (1 if handle.is_empty else 64)
+
+
+@pytest.mark.parametrize("declared", [64, 4096, 1 << 21, 1 << 31], ids=hex)
+def test_a_handle_claims_no_more_alignment_than_the_memory_has(declared):
+    data = wire.stream(wire.tensor("int8", (3,), b"abc", alignment=declared))
+    (read,) = hurray.StreamReader(data)
+    memory = array_at(64, np.frombuffer(b"abc", np.uint8))
+    rebuilt = pickle.loads(
+        pickle.dumps(read, 5, buffer_callback=lambda buffer: None), buffers=[memory]
+    )
+    for tensor in (read, hurray.from_hurray(read), rebuilt, hurray.asarray(read, copy=True)):
+        (handle,) = tensor.buffer_handles
+        assert tensor.descriptor.buffer_handles[0].alignment == declared
+        assert np.asarray(tensor.buffer(0)).ctypes.data % handle.alignment == 0
+        assert handle.alignment >= min(declared, 1 << 21)
 
 
 def test_a_large_buffer_is_aligned_to_pages():

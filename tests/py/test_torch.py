@@ -68,6 +68,46 @@ def test_memory_is_shared_both_ways():
     assert source[4] == 8
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.bool, torch.complex128])
+@pytest.mark.parametrize(
+    "reorder",
+    [
+        pytest.param(lambda t: t.T, id="transposed"),
+        pytest.param(lambda t: t[:, ::2], id="strided"),
+        pytest.param(lambda t: t[:1].expand(3, 4), id="broadcast"),
+    ],
+)
+def test_asarray_copies_another_order(dtype, reorder):
+    source = reorder(torch.arange(12).reshape(3, 4).to(dtype))
+    tensor = hurray.asarray(source)
+    assert tensor.layout == "row_major"
+    assert tensor.shape == tuple(source.shape)
+    assert tensor.owns_data
+    assert torch.equal(tensor.to_torch(), source)
+    with pytest.raises(hurray.CopyRequiredError):
+        hurray.asarray(source, copy=False)
+    for refuse in (hurray.from_torch, hurray.from_dlpack):
+        with pytest.raises(hurray.UnsupportedError, match="contiguous"):
+            refuse(source)
+
+
+def test_asarray_casts_another_order():
+    tensor = hurray.asarray(torch.arange(6).reshape(3, 2).T, dtype=hurray.float32)
+    assert np.asarray(tensor).tolist() == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_asarray_does_not_take_the_bytes_of_a_negative_view():
+    source = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    assert source.is_neg()
+    with pytest.raises(BufferError, match="resolve_neg"):
+        hurray.asarray(source)
+
+
+def test_another_order_is_saved():
+    source = torch.arange(6.0).reshape(3, 2).T
+    assert torch.equal(hurray.loads(hurray.dumps({"w": source}))["w"].to_torch(), source)
+
+
 def test_bools_are_packed_and_unpacked():
     source = torch.tensor([True, False, True, True, False, False, False, False, True])
     tensor = hurray.from_torch(source)
