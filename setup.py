@@ -316,6 +316,9 @@ class NinjaFile:
             # CPython's tables of members ask for offsets in structs that hold C++ values; both
             # compilers know them, the standard leaves that to them.
             "-Wno-invalid-offsetof",
+            # Calls of CPython, of which the quick functions have many, without a stop on the way.
+            "-fno-plt",
+            "-fno-semantic-interposition",
             f'-DHURRAY_VERSION="{version}"',
             *python_include_flags(),
         ]

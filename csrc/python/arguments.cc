@@ -14,13 +14,21 @@ namespace {
 
 std::string Quoted(std::string_view name) { return StrCat("'", name, "'"); }
 
-// Nearly every keyword is plain ASCII, and then its length tells most names apart.
-bool IsNamed(PyObject* keyword, std::string_view name) {
-  if (PyUnicode_IS_COMPACT_ASCII(keyword) == 0) {
-    return PyUnicode_CompareWithASCIIString(keyword, name.data()) == 0;
-  }
-  return static_cast<size_t>(PyUnicode_GET_LENGTH(keyword)) == name.size() &&
-         std::memcmp(PyUnicode_1BYTE_DATA(keyword), name.data(), name.size()) == 0;
+// Whether two texts of one length are equal. Names are short: two words, which may overlap, cover
+// most of them in less time than it takes to call memcmp.
+bool IsSame(const char* a, const char* b, size_t length) noexcept {
+  auto same_words = [&]<typename Word>(Word) {
+    Word first[2], last[2];
+    std::memcpy(&first[0], a, sizeof(Word));
+    std::memcpy(&first[1], b, sizeof(Word));
+    std::memcpy(&last[0], a + length - sizeof(Word), sizeof(Word));
+    std::memcpy(&last[1], b + length - sizeof(Word), sizeof(Word));
+    return first[0] == first[1] && last[0] == last[1];
+  };
+  if (length > 16) return std::memcmp(a, b, length) == 0;
+  if (length >= 8) return same_words(uint64_t{});
+  if (length >= 4) return same_words(uint32_t{});
+  return std::memcmp(a, b, length) == 0;
 }
 
 [[noreturn]] void ThrowTooManyPositional(const SignatureView& signature, size_t given) {
@@ -29,8 +37,18 @@ bool IsNamed(PyObject* keyword, std::string_view name) {
 }
 
 size_t FindParameter(const SignatureView& signature, PyObject* keyword) {
-  for (size_t i = 0; i < signature.count; ++i) {
-    if (IsNamed(keyword, signature.names[i])) return i;
+  // Names are ASCII, and so is nearly every keyword; its length tells most names apart.
+  if (PyUnicode_IS_COMPACT_ASCII(keyword) != 0) {
+    const auto* given = static_cast<const char*>(PyUnicode_DATA(keyword));
+    auto length = static_cast<size_t>(PyUnicode_GET_LENGTH(keyword));
+    for (size_t i = 0; i < signature.count; ++i) {
+      std::string_view name = signature.names[i];
+      if (name.size() == length && IsSame(name.data(), given, length)) return i;
+    }
+  } else {  // not even an instance of a subclass has its text within itself
+    for (size_t i = 0; i < signature.count; ++i) {
+      if (PyUnicode_CompareWithASCIIString(keyword, signature.names[i].data()) == 0) return i;
+    }
   }
   std::string text = "?";
   if (const char* utf8 = PyUnicode_AsUTF8(keyword)) {
