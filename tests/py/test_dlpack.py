@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import sys
+import threading
 import weakref
 
 import numpy as np
@@ -48,6 +49,7 @@ class Versioned(ctypes.Structure):
 api = ctypes.pythonapi
 api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
 api.PyCapsule_GetName.restype = ctypes.c_char_p
 api.PyCapsule_GetName.argtypes = [ctypes.py_object]
 api.PyCapsule_New.restype = ctypes.py_object
@@ -349,6 +351,38 @@ def test_a_consumer_keeps_the_tensor_alive():
     assert alive() is not None
     assert array.tolist() == [1, 1, 1, 1]
     del array
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "name", "used"),
+    [
+        (None, Legacy, b"dltensor", b"used_dltensor"),
+        ((1, 1), Versioned, b"dltensor_versioned", b"used_dltensor_versioned"),
+    ],
+    ids=["legacy", "versioned"],
+)
+def test_a_binding_keeps_what_a_capsule_held(version, kind, name, used):
+    # As the casters of nanobind do: claim the capsule by its name and drop it, use the struct, and
+    # run the deleter when the last view goes, on whatever thread that is and without the GIL.
+    tensor = hurray.Tensor(np.arange(6.0), hurray.float64, [2, 3])
+    alive = weakref.ref(tensor)
+    capsule = tensor.__dlpack__(max_version=version)
+    pointer = api.PyCapsule_GetPointer(capsule, name)
+    assert api.PyCapsule_SetName(capsule, used) == 0
+    del capsule, tensor
+    gc.collect()
+    assert alive() is not None
+    managed = ctypes.cast(pointer, ctypes.POINTER(kind)).contents
+    described = managed.tensor
+    assert described.ndim == 2
+    assert (described.shape[:2], described.strides[:2]) == ([2, 3], [3, 1])
+    assert (ctypes.c_double * 6).from_address(described.data)[:] == [0, 1, 2, 3, 4, 5]
+    # ctypes gives the GIL up for the call.
+    thread = threading.Thread(target=DELETER(managed.deleter), args=(pointer,))
+    thread.start()
+    thread.join()
     gc.collect()
     assert alive() is None
 
