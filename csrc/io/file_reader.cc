@@ -60,9 +60,11 @@ auto About(const IndexEntry& entry, Work&& work) {
 
 }  // namespace
 
-FileReader::FileReader(std::unique_ptr<Source> source, Mode mode, Checkpoint& checkpoint)
+FileReader::FileReader(std::unique_ptr<Source> source, Mode mode, Checkpoint& checkpoint,
+                       Unsound unsound)
     : source_(std::move(source)),
       mode_(mode),
+      unsound_(unsound),
       header_(ReadHeader(*source_, checkpoint)),
       trailer_(ReadTrailer(*source_, header_, checkpoint)),
       index_(ReadIndex(*source_, header_, trailer_, checkpoint)) {
@@ -97,6 +99,20 @@ uint64_t FileReader::data_length() const noexcept {
   return total;
 }
 
+std::optional<uint32_t> FileReader::MemberCountOf(size_t entry, Checkpoint& checkpoint) const {
+  if (index_.entries()[entry].data_length != 0) return std::nullopt;
+  try {
+    TensorDescriptor descriptor = Decode(index_.entries()[entry], checkpoint);
+    auto* head = std::get_if<CompositeHeadLayout>(&descriptor.layout());
+    return head != nullptr ? std::optional(head->member_count) : std::nullopt;
+  } catch (const SystemError&) {
+    throw;
+  } catch (const Error&) {
+    if (unsound_ == Unsound::kRefused) throw;
+    return std::nullopt;
+  }
+}
+
 void FileReader::FindMembers(Checkpoint& checkpoint) {
   auto entries = index_.entries();
   MemberCounter counter;
@@ -105,23 +121,22 @@ void FileReader::FindMembers(Checkpoint& checkpoint) {
     // What has data is no head, and need not be decoded to know that.
     if (counter.depth() == 0 && entries[i].data_length != 0) continue;
     if (counter.depth() > 0) members_[i] = true;
-    std::optional<uint32_t> member_count;
-    if (entries[i].data_length == 0) {
-      TensorDescriptor descriptor = Decode(entries[i], checkpoint);
-      if (auto* head = std::get_if<CompositeHeadLayout>(&descriptor.layout())) {
-        if (members_.empty()) members_.resize(entries.size());
-        member_count = head->member_count;
-      }
+    std::optional<uint32_t> member_count = MemberCountOf(i, checkpoint);
+    if (member_count && members_.empty()) members_.resize(entries.size());
+    if (unsound_ == Unsound::kLeft && counter.depth() == kMaxCompositeDepth) {
+      member_count = std::nullopt;  // too deep, of which reading its outermost head tells
     }
     About(entries[i], [&] { counter.Add(member_count); });
     if (member_count) heads.push_back(i);
     heads.resize(std::min(heads.size(), counter.depth()));
   }
-  if (counter.depth() > 0) {
+  if (counter.depth() == 0) return;
+  if (unsound_ == Unsound::kRefused) {
     ThrowInvalidDescriptor(StrCat("composite '", entries[heads.back()].name,
                                   "' is torn: ", counter.missing(),
                                   " more members are needed, but the file has no more tensors"));
   }
+  for (size_t i = heads.front(); i < entries.size(); ++i) members_[i] = false;
 }
 
 TensorDescriptor FileReader::Decode(const IndexEntry& entry, Checkpoint& checkpoint) const {
@@ -179,9 +194,14 @@ CompositeData FileReader::ReadComposite(size_t entry, TensorDescriptor head,
   const IndexEntry& first = index_.entries()[entry];
   auto builder = About(first, [&] { return CompositeBuilder(std::move(head)); });
   while (!builder.complete()) {
-    // Opening counted them, but the file may have changed since.
     if (++entry >= entry_count() || !is_member(entry)) {
-      About(first, [] { Fail("the file changed while it was read"); });
+      About(first, [&] {
+        if (unsound_ == Unsound::kLeft) {
+          ThrowInvalidDescriptor("the composite is torn: the file does not hold all its members");
+        }
+        // Opening counted them, but the file may have changed since.
+        Fail("the file changed while it was read");
+      });
     }
     const IndexEntry& next = index_.entries()[entry];
     TensorDescriptor descriptor = Decode(next, checkpoint);

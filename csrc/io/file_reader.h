@@ -17,6 +17,12 @@
 
 namespace hurray {
 
+// What opening does where it cannot tell which tensors are members of which composite.
+enum class Unsound : uint8_t {
+  kRefused,
+  kLeft,  // such a head has no members, which is told when it is read
+};
+
 // Opening checks header, trailer and index, and finds the members of composites. Everything else
 // is read and checked when it is asked for. Entries are numbered in file order.
 //
@@ -24,7 +30,8 @@ namespace hurray {
 // the system. Threads may share one; what it hands out outlives it.
 class FileReader {
  public:
-  FileReader(std::unique_ptr<Source> source, Mode mode, Checkpoint& checkpoint);
+  FileReader(std::unique_ptr<Source> source, Mode mode, Checkpoint& checkpoint,
+             Unsound unsound = Unsound::kRefused);
 
   // What messages call the file.
   const std::string& source_name() const noexcept { return source_->name(); }
@@ -44,6 +51,8 @@ class FileReader {
   uint64_t data_length() const noexcept;
 
  private:
+  // How many members the entry at `entry` has; nullopt if it is no head.
+  std::optional<uint32_t> MemberCountOf(size_t entry, Checkpoint& checkpoint) const;
   void FindMembers(Checkpoint& checkpoint);
   TensorDescriptor Decode(const IndexEntry& entry, Checkpoint& checkpoint) const;
   TensorData ReadTensor(const IndexEntry& entry, TensorDescriptor descriptor,
@@ -52,6 +61,7 @@ class FileReader {
 
   std::unique_ptr<Source> source_;
   Mode mode_;
+  Unsound unsound_;
   FileHeader header_;
   FileTrailer trailer_;
   FileIndex index_;

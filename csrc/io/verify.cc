@@ -57,7 +57,8 @@ VerifyReport VerifyFile(const std::string& path, Checkpoint& checkpoint) {
   std::unique_ptr<Source> source = OpenSource(path, FileAccess::kMap, checkpoint);
   std::unique_ptr<FileReader> reader;
   if (!Passes(report, std::nullopt, "container", [&] {
-        reader = std::make_unique<FileReader>(std::move(source), Mode::kPermissive, checkpoint);
+        reader = std::make_unique<FileReader>(std::move(source), Mode::kPermissive, checkpoint,
+                                              Unsound::kLeft);
       })) {
     return report;
   }

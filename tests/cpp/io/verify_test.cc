@@ -45,6 +45,37 @@ TEST_F(VerifiedFile, IsReadOnAfterABrokenTensor) {
   EXPECT_EQ(report.problems[1].code, ErrorCode::kInvalidDescriptor);
 }
 
+TEST_F(VerifiedFile, IsReadOnAfterABrokenTensorWithoutData) {
+  auto bytes = FileBytes({{"a", Filled(Dense(ElementTypes::kInt8, {0}))},
+                          {"b", Filled(Dense(ElementTypes::kInt8, {3}))}},
+                         {});
+  bytes[64 + 10] = 0x20;  // flags
+  VerifyReport report = Verify(bytes);
+  EXPECT_EQ(report.tensor_count, 2u);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].name, "a");
+  EXPECT_EQ(report.problems[0].rule, "tensor");
+}
+
+TEST_F(VerifiedFile, IsReadOnAfterATornComposite) {
+  CompositeHeadLayout two{
+      .rule = CompositionRule::kGroup, .combine_op = CombineOp::kNone, .member_count = 2};
+  CompositeData group{
+      TensorDescriptor(ElementTypes::kInt8, Shape{}, two, BufferTable{}),
+      {Filled(Dense(ElementTypes::kInt8, {3})), Filled(Dense(ElementTypes::kInt8, {4}))}};
+  auto bytes = FileBytes({{"g", group}, {"z", Filled(Dense(ElementTypes::kInt8, {5}))}}, {});
+  // Where the head tells how many members it has: behind header, no shape, offset, rule and op.
+  size_t count = 64 + 20 + 8 + 4;
+  ASSERT_EQ(bytes[count], 2);
+  bytes[count] = 9;
+  VerifyReport report = Verify(bytes);
+  EXPECT_EQ(report.tensor_count, 4u);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].name, "g");
+  EXPECT_EQ(report.problems[0].rule, "tensor");
+  EXPECT_EQ(report.problems[0].code, ErrorCode::kInvalidDescriptor);
+}
+
 TEST_F(VerifiedFile, ThatIsMissingIsAnErrorOfTheSystem) {
   Checkpoint checkpoint;
   EXPECT_THROW(VerifyFile(folder_ / "none", checkpoint), SystemError);
