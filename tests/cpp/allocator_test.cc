@@ -587,17 +587,20 @@ TEST(Fork, LetsAChildUseAndFreeWhatItsParentMade) {
     blocks.push_back(Allocate(size));
     Fill(blocks.back(), size, 9);
   }
-  // While another thread is inside of the allocator as often as not.
-  std::atomic<bool> stop{false};
+  // While another thread is inside of the allocator as often as not. It uses no other: that of a
+  // sanitizer may be locked for ever in a child.
+  std::atomic<bool> stop{false}, started{false};
+  std::vector<void*> own(3000);
   std::thread busy([&] {
     while (!stop) {
-      std::vector<void*> own;
-      for (size_t i = 0; i < 3000; ++i) own.push_back(Allocate(i % 1500));
+      for (size_t i = 0; i < own.size(); ++i) own[i] = Allocate(i % 1500);
       for (void* block : own) Free(block);
       Free(Allocate(5 * kMiB));
       TrimAllocator();
+      started = true;
     }
   });
+  while (!started) std::this_thread::yield();
   int children = kSanitized ? 5 : 15;
   for (int child = 0; child < children; ++child) {
     pid_t pid = fork();
