@@ -180,16 +180,13 @@ template <typename Count>
 PyObject* Exit(PyObject* self, PyObject* const* args, Count nargs, PyObject* kwnames) {
   return Guard(Py_TYPE(self), [&]() -> PyObject* {
     kExit.Bind(args, nargs, kwnames);
-    Ref replaced = Ref::StealOrNull(std::exchange(BlockOf(self)->replaced, nullptr));
-    if (!replaced) {
+    if (BlockOf(self)->replaced == nullptr) {
       ThrowPython(PyExc_RuntimeError, "this aligned_allocator block is not active");
     }
-    try {
-      RestoreMemoryHandler(StateOf(Py_TYPE(self)), replaced.get());
-    } catch (const PythonError&) {
-      BlockOf(self)->replaced = replaced.release();  // for whoever entered it
-      throw;
-    }
+    Ref replaced = Ref::Borrow(BlockOf(self)->replaced);
+    // Where it throws, the block stays active for whoever entered it.
+    RestoreMemoryHandler(StateOf(Py_TYPE(self)), replaced.get());
+    Py_CLEAR(BlockOf(self)->replaced);
     Py_RETURN_FALSE;
   });
 }

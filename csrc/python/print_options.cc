@@ -293,14 +293,13 @@ PyObject* PrintOptionsCtx_exit(PyObject* self, PyObject* const* args, Py_ssize_t
                                PyObject* kwnames) {
   return Guard(Py_TYPE(self), [&] {
     kExit.Bind(args, nargs, kwnames);
-    Ref token = Ref::StealOrNull(std::exchange(BlockOf(self)->token, nullptr));
-    if (!token) ThrowPython(PyExc_RuntimeError, "this print_options block is not active");
-    try {
-      ResetContextVar(StateOf(Py_TYPE(self)).sparse_display, token.get(), "print_options");
-    } catch (const PythonError&) {
-      BlockOf(self)->token = token.release();  // for whoever entered it
-      throw;
+    if (BlockOf(self)->token == nullptr) {
+      ThrowPython(PyExc_RuntimeError, "this print_options block is not active");
     }
+    Ref token = Ref::Borrow(BlockOf(self)->token);
+    // Where it throws, the block stays active for whoever entered it.
+    ResetContextVar(StateOf(Py_TYPE(self)).sparse_display, token.get(), "print_options");
+    Py_CLEAR(BlockOf(self)->token);
     return ToPython(false).release();
   });
 }
