@@ -52,7 +52,8 @@ const char* FormatCode(ElementType type) noexcept {
   throw Error(ErrorCode::kNotExportable, reason);
 }
 
-void CheckExportable(const TensorDescriptor& descriptor) {
+// Bytes of all elements; throws for what the buffer protocol cannot express.
+uint64_t CheckExportable(const TensorDescriptor& descriptor) {
   CheckSynced(descriptor, ErrorCode::kNotExportable);
   if (!descriptor.device().is_cpu()) {
     Refuse("the tensor is declared to be on another device than the CPU");
@@ -73,10 +74,12 @@ void CheckExportable(const TensorDescriptor& descriptor) {
       Refuse(StrCat("the extent ", extent, " exceeds what the buffer protocol can express"));
     }
   }
-  if (!AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes)) {
+  auto bytes = AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes);
+  if (!bytes) {
     Refuse(StrCat("the shape ", ShapeText(descriptor.shape()),
                   " has more bytes than the buffer protocol can express"));
   }
+  return *bytes;
 }
 
 // Whether the strides are those of a dense array whose last (first, if `fortran`) dimension is
@@ -139,7 +142,7 @@ int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   return Guard(Py_TYPE(self), [&] {
     TensorObject* tensor = TensorOf(self);
     const TensorDescriptor& descriptor = tensor->descriptor;
-    CheckExportable(descriptor);
+    uint64_t bytes = CheckExportable(descriptor);
     const Buffer& memory = tensor->buffers[0];
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && !memory.writable()) {
       Refuse("the tensor's memory is read-only");
@@ -153,8 +156,7 @@ int Tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     static uint8_t nothing;  // no elements, yet consumers want an address
     view->buf = memory.data() == nullptr ? &nothing : memory.data() + descriptor.byte_offset();
     view->itemsize = static_cast<Py_ssize_t>(descriptor.dtype().bits() / 8);
-    view->len = static_cast<Py_ssize_t>(
-        AddressableBytes(descriptor.shape(), descriptor.packing().group_bytes).value());
+    view->len = static_cast<Py_ssize_t>(bytes);
     view->readonly = memory.writable() ? 0 : 1;
     view->ndim = static_cast<int>(descriptor.rank());
     view->format = with_format ? const_cast<char*>(FormatCode(descriptor.dtype())) : nullptr;
